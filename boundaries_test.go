@@ -16,13 +16,16 @@ import (
 
 // commandsOnly are packages and files that no server runs. They may die of a panic.
 var commandsOnly = []string{
-	"integration/", "internal/write/importer/", "internal/write/pyramid/", "internal/jobs/copier/", "internal/jobs/check/", "internal/serve/preview/", "internal/jobs/sample/",
-	"internal/tests/refdata/", "internal/tests/voxeltest/", "internal/tests/vfstest/", "precomputed/internal/", "wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
+	"integration/", "internal/write/importer/", "internal/write/pyramid/", "internal/jobs/copier/",
+	"internal/jobs/check/", "internal/serve/preview/", "internal/jobs/sample/",
+	"internal/tests/refdata/", "internal/tests/voxeltest/", "internal/tests/vfstest/", "precomputed/internal/",
+	"wkw/writer.go", "cmd/wkwfs/cp.go", "cmd/wkwfs/progress.go",
 	"cmd/wkwfs/import_screen.go",
 }
 
-// TestBoundaries checks the source of servers: a goroutine starts behind a boundary of package guard, the statement after a lock is taken
-// defers its release, and each boundary has a place where tests inject a panic. The table in ARCHITECTURE.md lists the boundaries.
+// TestBoundaries checks the source of servers: a goroutine starts behind a boundary of package guard, the statement
+// after a lock is taken defers its release, and each boundary has a place where tests inject a panic. The table in
+// ARCHITECTURE.md lists the boundaries.
 func TestBoundaries(t *testing.T) {
 	found := map[string]string{} // place → file
 	passes := map[string]bool{}
@@ -87,7 +90,8 @@ func serverFiles(t *testing.T) (files []string) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || name != "." && strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "internal/small/guard/"):
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+			strings.HasPrefix(name, "internal/small/guard/"):
 		case !slices.ContainsFunc(commandsOnly, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 			files = append(files, name)
 		}
@@ -183,7 +187,8 @@ func (s *source) visitStatements(list []ast.Stmt) {
 				continue
 			}
 		}
-		s.errorf(call.Pos(), "the next statement must be the deferred release of the lock: a panic would leave it locked")
+		s.errorf(call.Pos(),
+			"the next statement must be the deferred release of the lock: a panic would leave it locked")
 	}
 }
 
@@ -197,7 +202,8 @@ func expression(s ast.Stmt) (*ast.CallExpr, bool) {
 	return call, ok
 }
 
-// isBoundary reports whether an expression is a function behind a boundary: a call of guard.Func and the like, or a variable that has one.
+// isBoundary reports whether an expression is a function behind a boundary: a call of guard.Func and the like, or a
+// variable that has one.
 func (s *source) isBoundary(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -70,7 +70,8 @@ func anchors(text string) (names []string) {
 
 // otherFlags are flags of other programs in the documents for users.
 var otherFlags = []string{"array", "parsable", "dependency", "cpus-per-task", "mem", "output",
-	"help", "version", "privileged", "sparse", "cap-add", "cap-drop", "device", "mount", "name", "read-only", "rm", "security-opt", "user", "make-shared", "memory",
+	"help", "version", "privileged", "sparse", "cap-add", "cap-drop", "device", "mount", "name", "read-only", "rm",
+	"security-opt", "user", "make-shared", "memory",
 	"bind", "now", "tail", "install", "ignore-missing", "repo",
 }
 
@@ -94,7 +95,8 @@ func TestCommandsInDocuments(t *testing.T) {
 	for _, name := range flags {
 		variables = append(variables, strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 	}
-	targets := matches(regexp.MustCompile(`(?m)^## ([a-z-]+):`), readText(t, "Makefile")+readText(t, "packaging/packaging.mk"))
+	targets := matches(regexp.MustCompile(`(?m)^## ([a-z-]+):`),
+		readText(t, "Makefile")+readText(t, "packaging/packaging.mk"))
 	for path, text := range documents(t) {
 		if dir := filepath.Dir(path); dir == "." && path != "README.md" && path != "SECURITY.md" {
 			continue // they name other programs' flags too
@@ -119,7 +121,8 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
-// TestCommandsOfFigures checks that the go test commands beside the figures name tests and benchmarks of their packages.
+// TestCommandsOfFigures checks that the go test commands beside the figures name tests and benchmarks of their
+// packages.
 func TestCommandsOfFigures(t *testing.T) {
 	command := regexp.MustCompile(`go test \./(\S+) (?:-run|-bench) ([\w.]+)`)
 	figures := readText(t, "PERFORMANCE.md") + readText(t, "docs/performance-history.md")
@@ -136,7 +139,8 @@ func TestCommandsOfFigures(t *testing.T) {
 		for _, path := range paths {
 			all.WriteString(readText(t, path))
 		}
-		if ok, err := regexp.MatchString(`(?m)^func (Test|Benchmark)\w*`+strings.Trim(m[2], "."), all.String()); err != nil || !ok {
+		if ok, err := regexp.MatchString(`(?m)^func (Test|Benchmark)\w*`+strings.Trim(m[2], "."),
+			all.String()); err != nil || !ok {
 			t.Errorf("%s: no such test, %v", m[0], err)
 		}
 	}
@@ -161,12 +165,13 @@ func matches(pattern *regexp.Regexp, text string) []string {
 	return all
 }
 
-// TestTroubleTexts checks that each text that docs/trouble.md quotes as a symptom is in the program, and that the status in
-// docs/settings.md looks as the program prints it.
+// TestTroubleTexts checks that each text that docs/trouble.md quotes as a symptom is in the program, and that the
+// status in docs/settings.md looks as the program prints it.
 func TestTroubleTexts(t *testing.T) {
 	var source strings.Builder
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".go" && (!strings.HasSuffix(path, "_test.go") || path == "cmd/wkwfs/status_test.go") {
+		if err == nil && filepath.Ext(path) == ".go" && (!strings.HasSuffix(path, "_test.go") ||
+			path == "cmd/wkwfs/status_test.go") {
 			source.WriteString(readText(t, path))
 		}
 		return err

@@ -20,7 +20,8 @@ var maxKB = map[string]int{
 // maxAllBytes is the limit of all documents together: 160,000 bytes, not 160 KiB.
 const maxAllBytes = 160_000
 
-// TestDocumentsAreShort checks the sizes of documents. A document that has reached its limit gets shorter before it gets longer.
+// TestDocumentsAreShort checks the sizes of documents. A document that has reached its limit gets shorter before it
+// gets longer.
 func TestDocumentsAreShort(t *testing.T) {
 	all := documents(t)
 	for path, limit := range maxKB {
@@ -37,7 +38,8 @@ func TestDocumentsAreShort(t *testing.T) {
 	}
 }
 
-// sizeOfDocuments returns the size of all texts in Markdown of this repository, in bytes. Folders that builds write do not count.
+// sizeOfDocuments returns the size of all texts in Markdown of this repository, in bytes. Folders that builds write do
+// not count.
 func sizeOfDocuments(t *testing.T) (sum int64) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
@@ -45,7 +47,8 @@ func sizeOfDocuments(t *testing.T) (sum int64) {
 			return err
 		}
 		switch name := d.Name(); {
-		case d.IsDir() && (name == "bin" || name == "dist" || name == "node_modules" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() && (name == "bin" || name == "dist" || name == "node_modules" ||
+			strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case !d.IsDir() && filepath.Ext(name) == ".md":
 			info, err := d.Info()

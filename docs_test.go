@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestSemanticsNameTheirTests checks that each promise in SEMANTICS.md names a test, and that each test that is named exists.
+// TestSemanticsNameTheirTests checks that each promise in SEMANTICS.md names a test, and that each test that is named
+// exists.
 func TestSemanticsNameTheirTests(t *testing.T) {
 	tagOf := declaredTests(t)
 	for promise, tests := range promises(t) {
@@ -26,9 +27,9 @@ func TestSemanticsNameTheirTests(t *testing.T) {
 	}
 }
 
-// TestSemanticsHold checks that each test that SEMANTICS.md names ran and passed. It reads the output of `go test -json`, which
-// WKWFS_TEST_LOG names: integration/gotest.sh writes it, and make runs this test after the others. The tests of other programs and
-// those of the browser run apart from the rest, and each of both has an output of its own.
+// TestSemanticsHold checks that each test that SEMANTICS.md names ran and passed. It reads the output of `go test
+// -json`, which WKWFS_TEST_LOG names: integration/gotest.sh writes it, and make runs this test after the others. The
+// tests of other programs and those of the browser run apart from the rest, and each of both has an output of its own.
 //
 // A test may be skipped only where mounts need not work, which WKWFS_REQUIRE_FUSE=1 forbids.
 func TestSemanticsHold(t *testing.T) {
@@ -76,8 +77,8 @@ func testResults(t *testing.T, name string) map[string]string {
 	return results
 }
 
-// promises returns the rows of the tables of SEMANTICS.md, and the items below the heading Promises in comments of packages, each with
-// the names of its tests.
+// promises returns the rows of the tables of SEMANTICS.md, and the items below the heading Promises in comments of
+// packages, each with the names of its tests.
 func promises(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -125,11 +126,12 @@ func namedTests(promise string) []string {
 	return tests
 }
 
-// here is the tag of tests in the package at the top. They run together with TestSemanticsHold, and the output does not have them.
+// here is the tag of tests in the package at the top. They run together with TestSemanticsHold, and the output does not
+// have them.
 const here = "here"
 
-// declaredTests returns the names of all tests in the module, with the build tags that they need: clients or browser, or "". The tests
-// of this package have the tag here.
+// declaredTests returns the names of all tests in the module, with the build tags that they need: clients or browser,
+// or "". The tests of this package have the tag here.
 func declaredTests(t *testing.T) map[string]string {
 	t.Helper()
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// wings are the parts of the program, the lowest first. A package imports packages of its own wing, and of wings before it.
-// [arrows] says which of these.
+// wings are the parts of the program, the lowest first. A package imports packages of its own wing, and of wings before
+// it. [arrows] says which of these.
 var wings = [][]string{
 	{"internal/small"},
 	{"internal/vfs"},
@@ -30,8 +30,8 @@ var wings = [][]string{
 	{"cmd"},
 }
 
-// wingOf returns the height of the wing that a package is in: of all wings above the package, the one with the longest path. It
-// returns -1 if there is none.
+// wingOf returns the height of the wing that a package is in: of all wings above the package, the one with the longest
+// path. It returns -1 if there is none.
 func wingOf(name string) int {
 	height, longest := -1, ""
 	for i, paths := range wings {

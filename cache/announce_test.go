@@ -18,8 +18,8 @@ func (a announced) Announce(_ context.Context, box volume.Box) {
 	panic("ouch")
 }
 
-// TestAnnounce: a source gets announcements in the background, and may panic. A source that is no Announcer gets none, and so does every
-// source of a closed cache.
+// TestAnnounce: a source gets announcements in the background, and may panic. A source that is no Announcer gets none,
+// and so does every source of a closed cache.
 func TestAnnounce(t *testing.T) {
 	a := announced{newArray(3, volume.Cube(2), 64), make(chan volume.Box)}
 	c := New(1 << 20)

@@ -46,8 +46,10 @@ func TestArenaSizes(t *testing.T) {
 		} {
 			p := a.alloc(tt.n)
 			all = append(all, p)
-			if lent += int64(tt.size); len(p) != tt.n || cap(p) != tt.size || tt.n >= pageSize && address(p)%uintptr(pageSize) != 0 {
-				t.Errorf("%d bytes: length %d, capacity %d at %x, expected capacity %d", tt.n, len(p), cap(p), address(p), tt.size)
+			if lent += int64(tt.size); len(p) != tt.n || cap(p) != tt.size ||
+				tt.n >= pageSize && address(p)%uintptr(pageSize) != 0 {
+				t.Errorf("%d bytes: length %d, capacity %d at %x, expected capacity %d", tt.n, len(p), cap(p),
+					address(p), tt.size)
 			}
 			p[0], p[tt.n-1] = 1, 2
 		}

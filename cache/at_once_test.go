@@ -33,8 +33,8 @@ func (a *atOnce) Fill(ctx context.Context, blocks []volume.Block, memory func(vo
 	a.array.Fill(ctx, blocks, memory)
 }
 
-// TestAtOnce: a reader loads few blocks of a source that answers at once in its own goroutine, with one call of Fill, and a
-// part of many blocks. It loads no block of another source.
+// TestAtOnce: a reader loads few blocks of a source that answers at once in its own goroutine, with one call of Fill,
+// and a part of many blocks. It loads no block of another source.
 func TestAtOnce(t *testing.T) {
 	const blockBytes = 32 << 10
 	for _, c := range []struct {
@@ -53,12 +53,13 @@ func TestAtOnce(t *testing.T) {
 			a := &atOnce{array: newArray(3, volume.Vec{c.blocks, 1, 1}, blockBytes), answers: c.answers}
 			src := newTestCache(t, 1<<20).Source(a)
 			read := 0
-			err := src.Read(t.Context(), slices.Collect(allBlocks(a.array)), IfSeen, func(at volume.Vec, voxels []byte) {
-				read++
-				if !bytes.Equal(voxels, a.content(at)) {
-					t.Errorf("block %v is wrong", at)
-				}
-			})
+			err := src.Read(t.Context(), slices.Collect(allBlocks(a.array)), IfSeen,
+				func(at volume.Vec, voxels []byte) {
+					read++
+					if !bytes.Equal(voxels, a.content(at)) {
+						t.Errorf("block %v is wrong", at)
+					}
+				})
 			if err != nil || read != c.blocks || a.total() != c.blocks {
 				t.Errorf("%d blocks read, %d loaded, %v; expected %d", read, a.total(), err, c.blocks)
 			}

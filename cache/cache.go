@@ -72,7 +72,8 @@ type limits struct {
 
 // usual are the limits of all caches.
 var usual = limits{
-	load: loadBytes, own: ownBytes, round: roundBytes, work: leastWork, blocks: loadBlocks, inFlight: maxInFlight, shortTerm: maxShortTerm, span: spanBytes, history: 1 << 10,
+	load: loadBytes, own: ownBytes, round: roundBytes, work: leastWork, blocks: loadBlocks, inFlight: maxInFlight,
+	shortTerm: maxShortTerm, span: spanBytes, history: 1 << 10,
 }
 
 func newCache(budget int64, l limits) *Cache {
@@ -97,8 +98,8 @@ func newCache(budget int64, l limits) *Cache {
 	return c
 }
 
-// HalveLateLoads lets half as many loads wait for late sources. It suits sources that have the stored bytes of a load in memory twice. It
-// is called once, before the first request.
+// HalveLateLoads lets half as many loads wait for late sources. It suits sources that have the stored bytes of a load
+// in memory twice. It is called once, before the first request.
 func (c *Cache) HalveLateLoads() { c.lateLoads.TryAcquire(maxLongLoads / 2) }
 
 // listFor returns the list that will keep a block that is about to be loaded, or nil if the block will not be kept.
@@ -173,7 +174,8 @@ func (c *Cache) Reserve(n int64) bool {
 	return true
 }
 
-// lend lets loads of large blocks have n bytes more of the budget, or fewer if n is negative. The lists keep less meanwhile.
+// lend lets loads of large blocks have n bytes more of the budget, or fewer if n is negative. The lists keep less
+// meanwhile.
 func (c *Cache) lend(n int64) {
 	c.mu.Lock() // one change at a time
 	defer c.mu.Unlock()
@@ -185,8 +187,8 @@ func (c *Cache) lend(n int64) {
 	c.frequent.borrow(max(c.borrowed-fromRecent, 0))
 }
 
-// MostInFlight returns how many bytes a block may take while it is loaded: its voxels, and the memory that decoding it takes besides.
-// Larger ones exceed the budget.
+// MostInFlight returns how many bytes a block may take while it is loaded: its voxels, and the memory that decoding it
+// takes besides. Larger ones exceed the budget.
 func (c *Cache) MostInFlight() int64 { return c.flights.most() }
 
 // Reservable returns the number of bytes that can be reserved in total.

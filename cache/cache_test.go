@@ -54,8 +54,10 @@ func TestSourcesShareBlocks(t *testing.T) {
 		a, b  volume.Source
 		loads [2]int // of 30 blocks by a and then b
 	}{
-		{"same version", versionedArray{newArray(1, blocks, 64), one}, versionedArray{newArray(1, blocks, 64), one}, [2]int{30, 0}},
-		{"other version", versionedArray{newArray(1, blocks, 64), one}, versionedArray{newArray(2, blocks, 64), two}, [2]int{30, 30}},
+		{"same version", versionedArray{newArray(1, blocks, 64), one}, versionedArray{newArray(1, blocks, 64), one},
+			[2]int{30, 0}},
+		{"other version", versionedArray{newArray(1, blocks, 64), one}, versionedArray{newArray(2, blocks, 64), two},
+			[2]int{30, 30}},
 		{"no version", newArray(1, blocks, 64), newArray(2, blocks, 64), [2]int{30, 30}},
 		{"one without version", versionedArray{newArray(1, blocks, 64), one}, newArray(2, blocks, 64), [2]int{30, 30}},
 	} {

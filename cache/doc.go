@@ -12,14 +12,15 @@
 // W-TinyLFU:
 //
 //   - The recent list has 4/5 of the budget. It keeps the blocks that were used last.
-//   - Ristretto has 1/5 of the budget. It is offered blocks that leave the recent list and were loaded more than once. It
-//     keeps those that were missed often.
+//   - Ristretto has 1/5 of the budget. It is offered blocks that leave the recent list and were loaded more than once.
+//     It keeps those that were missed often.
 //
-// Ristretto alone admits by frequency. When the reader enters the next slab, the old blocks were read 32 times and
-// the new ones never. Ristretto rejects the new ones, and they are decoded for every plane. The recent list alone forgets
-// everything at the first large scan. The recent list is the larger part because of a promise: each block of a cube that is read
-// in order is loaded once if the budget holds 1½ slabs. For this, the recent list must hold one slab and the blocks
-// that are loaded ahead of the reader, or between two readers at different places. 4/5 of 1½ slabs is 1.2 slabs.
+// Ristretto alone admits by frequency. When the reader enters the next slab, the old blocks were read 32 times and the
+// new ones never. Ristretto rejects the new ones, and they are decoded for every plane. The recent list alone forgets
+// everything at the first large scan. The recent list is the larger part because of a promise: each block of a cube
+// that is read in order is loaded once if the budget holds 1½ slabs. For this, the recent list must hold one slab and
+// the blocks that are loaded ahead of the reader, or between two readers at different places. 4/5 of 1½ slabs is 1.2
+// slabs.
 //
 // BenchmarkFlatRead counts the loads of each block when a cube is read once (planes of 16 × 16 blocks, 8 slabs of 32
 // planes), on two processors. By budget, in slabs:
@@ -28,8 +29,8 @@
 //	this cache          4.9    1.0    1.0    1.0
 //	ristretto alone     5.6    3.5    2.5    1.3
 //
-// Ristretto counts only misses of the recent list, and only of blocks that were requested before. So 32 reads of a block by one
-// scan count once, and blocks to which readers return count more than the blocks of a long scan.
+// Ristretto counts only misses of the recent list, and only of blocks that were requested before. So 32 reads of a
+// block by one scan count once, and blocks to which readers return count more than the blocks of a long scan.
 //
 // A request decides which of the blocks that it loads are kept:
 //
@@ -79,8 +80,9 @@
 // The budget covers the memory of kept blocks, in whole pages, and 256 bytes for each block. [Cache.Reserve] takes a
 // part of the budget for holds. The budget does not cover
 //
-//   - loads in flight: 64 MiB, or one block if a block is larger than that and half of the budget. Blocks count until the request has used
-//     them. What decoding them takes besides their voxels counts until they are decoded ([volume.MemoryReporter]);
+//   - loads in flight: 64 MiB, or one block if a block is larger than that and half of the budget. Blocks count until
+//     the request has used them. What decoding them takes besides their voxels counts until they are decoded
+//     ([volume.MemoryReporter]);
 //   - blocks that leave the budget while a request or a hold uses them, and holds without a reservation;
 //   - for each size of blocks, the unused rest of a span, and the next span, which is prepared in advance;
 //   - tables: ⅓ MiB and about 1/450 of the budget.
@@ -91,12 +93,12 @@
 // changes the reference count twice: about 0.15 µs. A hit of a block that ristretto has also increments a counter
 // there: 0.3 µs. A hit does not take the lock of the recent list, does not wait for a source and does not allocate.
 //
-// A miss costs about 7 µs in addition to the load, or 1.6 µs for each of 32 blocks that are read at once. A load holds no
-// lock, and runs in its own goroutine. If the source answers at once ([Source.Speed]), the goroutine of a request
-// also runs loads, and up to 2 MiB of blocks alone. Such a request does not end early when its context is done. A request
-// runs as many loads at a time as there are processors: up to 32 if the source answers late, and 64 if its requests should be
-// long. It loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of the index, of the arena and of
-// the list. The recent list holds its lock while ristretto decides.
+// A miss costs about 7 µs in addition to the load, or 1.6 µs for each of 32 blocks that are read at once. A load holds
+// no lock, and runs in its own goroutine. If the source answers at once ([Source.Speed]), the goroutine of a request
+// also runs loads, and up to 2 MiB of blocks alone. Such a request does not end early when its context is done. A
+// request runs as many loads at a time as there are processors: up to 32 if the source answers late, and 64 if its
+// requests should be long. It loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of the
+// index, of the arena and of the list. The recent list holds its lock while ristretto decides.
 //
 // The function that a request passes blocks to must not read from the same cache. Fill of a source must not read from
 // another source of the same cache. The outer request would hold the bytes in flight for which the inner one waits.
@@ -137,10 +139,10 @@
 //   - for all object stores, 16 MiB of answers that are being read and parsed, and up to three times as much that
 //     parsing makes of them;
 //   - for each zip archive, 1.1 times its directory, which has up to 256 MiB: that is not within the 128 MiB;
-//   - for mapped layers, 128 MiB of pages of tables that are lists, 8,388,608 ids for each other table, both of which are
-//     not within the 128 MiB, and 96 KiB for each load at a time;
-//   - for an annotation, the 4,194,304 nodes and edges that an NML file may have, which are not within the 128 MiB, the tree
-//     of each open file of one, and a list of its blocks;
+//   - for mapped layers, 128 MiB of pages of tables that are lists, 8,388,608 ids for each other table, both of which
+//     are not within the 128 MiB, and 96 KiB for each load at a time;
+//   - for an annotation, the 4,194,304 nodes and edges that an NML file may have, which are not within the 128 MiB, the
+//     tree of each open file of one, and a list of its blocks;
 //   - 32 MiB of positions of chunks, of all Precomputed scales and arrays together;
 //   - for all mags, 16 MiB of jump tables, 16 MiB of pages of shard indexes of Zarr, and 8 MiB of those that are
 //     being read and checked, 32 MiB of minishard indexes of Precomputed, and versions of 512 Ki cubes in snapshots,

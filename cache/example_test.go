@@ -26,11 +26,13 @@ func (s indices) Fill(_ context.Context, blocks []volume.Block, memory func(at v
 func Example() {
 	c := cache.New(64 << 20)
 	defer c.Close()
-	src := c.Source(indices{volume.Grid{Size: volume.Cube(128), Block: volume.Cube(32), Type: volume.Uint8, Channels: 1}})
+	src := c.Source(indices{volume.Grid{Size: volume.Cube(128), Block: volume.Cube(32), Type: volume.Uint8,
+		Channels: 1}})
 	for range 2 {
-		err := src.Read(context.Background(), []volume.Vec{{1, 2, 3}}, cache.Always, func(at volume.Vec, voxels []byte) {
-			fmt.Printf("block %v: %d bytes, the first is %d\n", at, len(voxels), voxels[0])
-		})
+		err := src.Read(context.Background(), []volume.Vec{{1, 2, 3}}, cache.Always,
+			func(at volume.Vec, voxels []byte) {
+				fmt.Printf("block %v: %d bytes, the first is %d\n", at, len(voxels), voxels[0])
+			})
 		if err != nil {
 			fmt.Println(err)
 		}

@@ -58,12 +58,14 @@ func (f *faulty) matches(at volume.Vec, voxels []byte) bool {
 		return voxels == nil
 	}
 	m := f.mark(at)
-	return len(voxels) == f.grid.BlockBytes() && bytes.HasPrefix(voxels, m[:]) && bytes.Equal(voxels[16:], voxels[:len(voxels)-16])
+	return len(voxels) == f.grid.BlockBytes() && bytes.HasPrefix(voxels, m[:]) &&
+		bytes.Equal(voxels[16:], voxels[:len(voxels)-16])
 }
 
 // allows reports whether err can be an error of the source.
 func (f *faulty) allows(err error) bool {
-	return f.faults && (strings.Contains(err.Error(), errFault.Error()) || strings.Contains(err.Error(), "bytes, expected") || errors.Is(err, errGoexit))
+	return f.faults && (strings.Contains(err.Error(), errFault.Error()) ||
+		strings.Contains(err.Error(), "bytes, expected") || errors.Is(err, errGoexit))
 }
 
 func (f *faulty) Fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {

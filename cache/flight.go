@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// flights counts the memory of blocks that are being loaded: their voxels, and what decoding them takes besides. It has maxInFlight bytes of
-// its own. For blocks that are larger than a round, it also borrows from the budget: up to the half that holds cannot reserve. So these
-// evict blocks that are kept, and no block of usual size does.
+// flights counts the memory of blocks that are being loaded: their voxels, and what decoding them takes besides. It has
+// maxInFlight bytes of its own. For blocks that are larger than a round, it also borrows from the budget: up to the
+// half that holds cannot reserve. So these evict blocks that are kept, and no block of usual size does.
 type flights struct {
 	own, borrowed *semaphore.Weighted
 	limit, lends  int64             // bytes of each
@@ -19,7 +19,8 @@ type flights struct {
 
 func newFlights(l limits, budget int64, lend func(delta int64)) *flights {
 	lends := max(budget, 0) / 2
-	return &flights{semaphore.NewWeighted(l.inFlight), semaphore.NewWeighted(lends), l.inFlight, lends, int64(l.round), lend}
+	return &flights{semaphore.NewWeighted(l.inFlight), semaphore.NewWeighted(lends), l.inFlight, lends, int64(l.round),
+		lend}
 }
 
 // most returns the most bytes that a flight can have.
@@ -29,13 +30,15 @@ func (f *flights) most() int64 { return f.limit + f.lends }
 func (f *flights) start(ctx context.Context, n int64) (*flight, error) {
 	n = min(n, f.most())
 	switch {
-	case n <= f.limit && f.own.TryAcquire(n): // Acquire asks the context for its channel, which costs some contexts much
+	// Acquire asks the context for its channel, which costs some contexts much
+	case n <= f.limit && f.own.TryAcquire(n):
 		return &flight{of: f, own: n}, nil
 	case n > f.large && f.borrowed.TryAcquire(n):
 		f.lend(n)
 		return &flight{of: f, borrowed: n}, nil
 	}
-	// A flight that borrows waits for its own bytes first. One that has all of those waits for no flight that waits for them.
+	// A flight that borrows waits for its own bytes first. One that has all of those waits for no flight that waits for
+	// them.
 	s := &flight{of: f, own: min(n, f.limit)}
 	if err := f.own.Acquire(ctx, s.own); err != nil {
 		return nil, err

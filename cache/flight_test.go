@@ -20,8 +20,8 @@ func (a heavyArray) WorkMemory(volume.Grid) int { return a.work }
 // small are limits of some hundred bytes.
 var small = limits{load: 100, own: 100, round: 350, blocks: 4, inFlight: 1000, span: 4096, history: 1}
 
-// What decoding takes counts in flight. Large blocks also take what holds cannot reserve of the budget, and others do not. A block that is larger
-// than both is loaded alone.
+// What decoding takes counts in flight. Large blocks also take what holds cannot reserve of the budget, and others do
+// not. A block that is larger than both is loaded alone.
 func TestWorkInFlight(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -90,7 +90,8 @@ func TestWorkInFlight(t *testing.T) {
 	}
 }
 
-// A large block evicts blocks while it is loaded, and is kept afterwards. A canceled request gives back what it has taken.
+// A large block evicts blocks while it is loaded, and is kept afterwards. A canceled request gives back what it has
+// taken.
 func TestLargeBlockEvicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget = 20_000

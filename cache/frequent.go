@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// frequent keeps blocks that are often requested while the recent list does not have them. It adapts ristretto in four ways:
+// frequent keeps blocks that are often requested while the recent list does not have them. It adapts ristretto in four
+// ways:
 //
 //   - Ristretto only keeps entries alive, by a reference to each. Entries are found in the index, by their full keys.
 //   - Ristretto queues up to 32,768 new values before it decides about them, outside of its budget: a GiB of blocks.
@@ -43,7 +44,8 @@ func newFrequent(capacity int64) *frequent {
 			if e == nil {
 				return
 			}
-			if err := guard.Do("cache.evict", func() error { f.drop(e); guard.Pass("cache.evict"); return nil }); err != nil {
+			if err := guard.Do("cache.evict",
+				func() error { f.drop(e); guard.Pass("cache.evict"); return nil }); err != nil {
 				guard.Report(err)
 			}
 		},
@@ -51,7 +53,8 @@ func newFrequent(capacity int64) *frequent {
 		IgnoreInternalCost: true,
 	})
 	if err != nil {
-		panic(fmt.Sprintf("cache: ristretto with a capacity of %d bytes: %v", capacity, err)) // it only refuses zero or negative settings
+		// it only refuses zero or negative settings
+		panic(fmt.Sprintf("cache: ristretto with a capacity of %d bytes: %v", capacity, err))
 	}
 	f.ristretto = r
 	return f
@@ -63,8 +66,8 @@ func (f *frequent) drop(e *entry) {
 	f.release(e)
 }
 
-// count records a request for a block that was requested before and that the recent list does not have. First requests are
-// not counted: random readers make many of them, and ristretto wakes a goroutine for each 64.
+// count records a request for a block that was requested before and that the recent list does not have. First requests
+// are not counted: random readers make many of them, and ristretto wakes a goroutine for each 64.
 func (f *frequent) count(h uint64) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -90,7 +93,8 @@ func (f *frequent) offer(entries []*entry) {
 // used returns the bytes of the entries that are kept.
 func (f *frequent) used() int64 { return f.ristretto.MaxCost() - f.ristretto.RemainingCost() }
 
-// borrow sets the bytes of the capacity that flights use. If they become more, all entries are dropped: ristretto evicts only for new ones.
+// borrow sets the bytes of the capacity that flights use. If they become more, all entries are dropped: ristretto
+// evicts only for new ones.
 func (f *frequent) borrow(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -110,7 +110,8 @@ func TestHoldClosedWhileLoading(t *testing.T) {
 			h.Release()
 			if !wait {
 				if int(g.canceled.Load()) < started || a.total() > 2*started || lent(c) != 0 {
-					t.Errorf("%d blocks were requested and %d canceled; %d bytes are lent", a.total(), g.canceled.Load(), lent(c))
+					t.Errorf("%d blocks were requested and %d canceled; %d bytes are lent", a.total(),
+						g.canceled.Load(), lent(c))
 				}
 				return
 			}

@@ -45,7 +45,8 @@ func (s *Source) Block(ctx context.Context, b volume.Vec) (block []byte, err err
 }
 
 // fill implements Fill by a function that returns one block.
-func fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte, block func(context.Context, volume.Vec) ([]byte, error)) {
+func fill(ctx context.Context, blocks []volume.Block, memory func(volume.Vec) []byte,
+	block func(context.Context, volume.Vec) ([]byte, error)) {
 	for i := range blocks {
 		b := &blocks[i]
 		var voxels []byte

@@ -32,8 +32,8 @@ func newHistory(budget int64, n int) history {
 	return make(history, n)
 }
 
-// neighbours is the number of blocks, one after the other in the grid, whose buckets are neighbours in the table. It is a power
-// of two. Most requests are for rows of blocks, and four buckets share a line of the processor's cache.
+// neighbours is the number of blocks, one after the other in the grid, whose buckets are neighbours in the table. It is
+// a power of two. Most requests are for rows of blocks, and four buckets share a line of the processor's cache.
 const neighbours = 32
 
 // bucketOf returns the number of the bucket of a block. It may be larger than the table.
@@ -43,7 +43,8 @@ func bucketOf(k volume.Key) uint64 {
 	return hash(k)*neighbours + inGroup
 }
 
-// recordRequest records a request for the block with hash h, which belongs to a bucket, and returns when the block was first requested before.
+// recordRequest records a request for the block with hash h, which belongs to a bucket, and returns when the block was
+// first requested before.
 func (t history) recordRequest(h, bucket uint64, now time.Time) recency {
 	b, block, second := &t[bucket%uint64(len(t))], uint32(h>>40)<<8, uint32(now.Unix())&0xFF
 	b[0].Or(0) // a write: if the first access of a page reads, the kernel has to stop all cores when it is written

@@ -45,14 +45,16 @@ func (b *batch) isDone() bool {
 
 // HoldOptions say how the blocks of a [Hold] are loaded.
 type HoldOptions struct {
-	BatchSize int     // blocks that are loaded at a time, in the order of the list
-	BatchOf   []int32 // if not nil, instead: the number of the batch of each block. Batches are loaded in the order of their numbers, from 0 on
-	Keep      Keep
-	Ahead     bool // no user waits yet: if the source answers at once, one core is left to others until a user waits
+	BatchSize int // blocks that are loaded at a time, in the order of the list
+	// if not nil, instead: the number of the batch of each block. Batches are loaded in the order of their numbers,
+	// from 0 on
+	BatchOf []int32
+	Keep    Keep
+	Ahead   bool // no user waits yet: if the source answers at once, one core is left to others until a user waits
 }
 
-// Hold starts to load the blocks, and returns a Hold with one user, the caller. The caller should reserve the memory before, and must not
-// change the list until all blocks are loaded. The only error is [ErrClosed].
+// Hold starts to load the blocks, and returns a Hold with one user, the caller. The caller should reserve the memory
+// before, and must not change the list until all blocks are loaded. The only error is [ErrClosed].
 func (s *Source) Hold(blocks []volume.Vec, o HoldOptions) (*Hold, error) {
 	c := s.cache
 	if !c.tryStart() {
@@ -63,7 +65,8 @@ func (s *Source) Hold(blocks []volume.Vec, o HoldOptions) (*Hold, error) {
 	if batchOf == nil {
 		batchOf = inOrder(len(blocks), max(o.BatchSize, 1))
 	}
-	h := &Hold{source: s, blocks: blocks, keep: o.Keep, batchOf: batchOf, entries: make([]*entry, len(blocks)), voxels: make([][]byte, len(blocks))}
+	h := &Hold{source: s, blocks: blocks, keep: o.Keep, batchOf: batchOf, entries: make([]*entry, len(blocks)),
+		voxels: make([][]byte, len(blocks))}
 	for i, n := range batchOf {
 		for int(n) >= len(h.batches) {
 			h.batches = append(h.batches, batch{done: make(chan struct{})})
@@ -142,8 +145,8 @@ func (h *Hold) read(b *batch) error {
 	return r.read()
 }
 
-// Wait waits until blocks first to last of the list are loaded, as far as there are such blocks. It returns an error if a block of their batches
-// cannot be read, or ctx.Err() if ctx is done.
+// Wait waits until blocks first to last of the list are loaded, as far as there are such blocks. It returns an error if
+// a block of their batches cannot be read, or ctx.Err() if ctx is done.
 func (h *Hold) Wait(ctx context.Context, first, last int) error {
 	waited := int32(-1)
 	for i := max(first, 0); i <= min(last, len(h.batchOf)-1); i++ {

@@ -38,13 +38,14 @@ func checkHold(t *testing.T, h *Hold, a *array, bs []volume.Vec) {
 	}
 }
 
-// TestHoldBatches: batches of blocks that are not next to each other in the list. Waiting for a block waits for its batch only, and
-// an error concerns the blocks of its batch only.
+// TestHoldBatches: batches of blocks that are not next to each other in the list. Waiting for a block waits for its
+// batch only, and an error concerns the blocks of its batch only.
 func TestHoldBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newArray(1, volume.Vec{64, 1, 1}, 5000)
 		bs := row(0, 12)
-		h, err := newTestCache(t, 0).Source(a).Hold(bs, HoldOptions{BatchOf: []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3}})
+		h, err := newTestCache(t, 0).Source(a).Hold(bs,
+			HoldOptions{BatchOf: []int32{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,8 @@ func TestHold(t *testing.T) {
 				checkHold(t, h, a, row(0, 64))
 				checkBlocks(t, src, a, row(0, 64))
 				if want := (64 + size - 1) / size; len(a.fills) != want || a.total() != 64 {
-					t.Errorf("batches of %d: %d loads of %d blocks, expected %d of 64", size, len(a.fills), a.total(), want)
+					t.Errorf("batches of %d: %d loads of %d blocks, expected %d of 64", size, len(a.fills), a.total(),
+						want)
 				}
 				h.Close()
 				synctest.Wait()
@@ -80,8 +82,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldAhead: a hold that nobody waits for leaves one core to others if its source answers at once. It takes that core as soon as a user
-// waits.
+// TestHoldAhead: a hold that nobody waits for leaves one core to others if its source answers at once. It takes that
+// core as soon as a user waits.
 func TestHoldAhead(t *testing.T) {
 	if cores == 1 {
 		t.Skip("there is no core to leave")
@@ -98,7 +100,8 @@ func TestHoldAhead(t *testing.T) {
 			expect := func(when string, want int) {
 				t.Helper()
 				if synctest.Wait(); int(loading.Load()) != want {
-					t.Errorf("answers at once: %v: %d batches are loading %s, expected %d", answers, loading.Load(), when, want)
+					t.Errorf("answers at once: %v: %d batches are loading %s, expected %d", answers, loading.Load(),
+						when, want)
 				}
 			}
 			first := cores
@@ -106,7 +109,8 @@ func TestHoldAhead(t *testing.T) {
 				first--
 			}
 			bs := row(0, 64)
-			h, err := newTestCache(t, 0).Source(&atOnce{array: a, answers: answers}).Hold(bs, HoldOptions{BatchSize: 1, Ahead: true})
+			h, err := newTestCache(t, 0).Source(&atOnce{array: a, answers: answers}).Hold(bs,
+				HoldOptions{BatchSize: 1, Ahead: true})
 			if err != nil {
 				t.Fatal(err)
 			}

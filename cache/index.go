@@ -9,8 +9,8 @@ import (
 // shards is the number of locks over which lookups are spread.
 const shards = 64
 
-// index finds entries by their keys. It has no references to entries. Its maps have hashes instead of keys, which are three times
-// as long. Entries with the same hash are a list.
+// index finds entries by their keys. It has no references to entries. Its maps have hashes instead of keys, which are
+// three times as long. Entries with the same hash are a list.
 type index [shards]struct {
 	sync.RWMutex
 	entries map[uint64]*entry // the first of each list

@@ -54,7 +54,8 @@ func TestLoadsInFlight(t *testing.T) {
 			close(finish)
 			synctest.Wait()
 			if most != tt.want || a.total() != tt.want {
-				t.Errorf("blocks of %d bytes: at most %d loads in flight and %d in all, expected %d", tt.size, most, a.total(), tt.want)
+				t.Errorf("blocks of %d bytes: at most %d loads in flight and %d in all, expected %d", tt.size, most,
+					a.total(), tt.want)
 			}
 		})
 	}
@@ -79,7 +80,8 @@ func TestMemoryInFlight(t *testing.T) {
 			}
 			synctest.Wait()
 			if got := lent(c); got > maxInFlight || got < maxInFlight/2 {
-				t.Errorf("blocks of %d bytes: %d bytes in flight, expected a little less than %d", size, got, maxInFlight)
+				t.Errorf("blocks of %d bytes: %d bytes in flight, expected a little less than %d", size, got,
+					maxInFlight)
 			}
 			close(resume)
 			readers.Wait()

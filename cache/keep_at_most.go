@@ -1,8 +1,9 @@
 package cache
 
-// KeepAtMost lowers the number of bytes of blocks that the cache keeps, and gives the memory of the others back to the system. It is for a
-// server that will only serve what is already open. Holds may reserve as much as before: without them, a reader in order would become
-// many times slower. A number that is not lower than the present one has no effect.
+// KeepAtMost lowers the number of bytes of blocks that the cache keeps, and gives the memory of the others back to the
+// system. It is for a server that will only serve what is already open. Holds may reserve as much as before: without
+// them, a reader in order would become many times slower. A number that is not lower than the present one has no
+// effect.
 func (c *Cache) KeepAtMost(n int64) {
 	n = max(n, 0)
 	c.frequent.keepAtMost(max(n/5, 1))

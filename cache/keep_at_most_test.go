@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestKeepAtMost: the cache gives memory back while readers read, and keeps less from then on. Readers get right blocks, and holds may
-// reserve as much as before.
+// TestKeepAtMost: the cache gives memory back while readers read, and keeps less from then on. Readers get right
+// blocks, and holds may reserve as much as before.
 func TestKeepAtMost(t *testing.T) {
 	const budget, fewer, block = 16 << 20, 2 << 20, 8 << 10
 	c := newTestCache(t, budget)
@@ -36,7 +36,8 @@ func TestKeepAtMost(t *testing.T) {
 		t.Errorf("%d bytes are held, expected none", held)
 	}
 	if b := backed(c); b != 0 || c.arena.limit != maxInFlight {
-		t.Errorf("%d bytes are backed by memory, expected none; the limit is %d, expected %d", b, c.arena.limit, maxInFlight)
+		t.Errorf("%d bytes are backed by memory, expected none; the limit is %d, expected %d", b, c.arena.limit,
+			maxInFlight)
 	}
 	if got := c.Reservable(); got != reservable || !c.Reserve(got) {
 		t.Errorf("%d bytes can be reserved, expected %d as before", got, reservable)

@@ -38,7 +38,8 @@ func newKeyed(size int, files ...byte) *keyed {
 func (k *keyed) Key(at volume.Vec) (volume.Key, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return volume.Key{Version: k.files[at[0]/blocksPerFile], Index: uint64(at[0] % blocksPerFile)}, k.known[at[0]/blocksPerFile]
+	return volume.Key{Version: k.files[at[0]/blocksPerFile], Index: uint64(at[0] % blocksPerFile)},
+		k.known[at[0]/blocksPerFile]
 }
 
 func (k *keyed) Resolve(ctx context.Context, at volume.Vec) error {

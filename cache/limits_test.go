@@ -34,8 +34,8 @@ func (a kindOfArray) Speed() vfs.Speed {
 	return s
 }
 
-// TestAllLimits lets several readers read the same few small blocks, with all kinds of small limits. Every block is right, the budget is kept, loads
-// are not too large, and all memory is given back.
+// TestAllLimits lets several readers read the same few small blocks, with all kinds of small limits. Every block is
+// right, the budget is kept, loads are not too large, and all memory is given back.
 func TestAllLimits(t *testing.T) {
 	n := 0
 	for kind := range 4 {
@@ -50,7 +50,8 @@ func TestAllLimits(t *testing.T) {
 								}
 								memory := int64(max(bufferSize(size), overhead))
 								l := limits{
-									load: load * size, own: (4 - load) * size, round: round * int(memory), blocks: blocks, inFlight: inFlight * memory,
+									load: load * size, own: (4 - load) * size, round: round * int(memory),
+									blocks: blocks, inFlight: inFlight * memory,
 									shortTerm: budget * memory / 3, span: pageSize * (1 + n%5), history: 1 << (n % 3),
 								}
 								runLimits(t, kind, size, 1+n%3, budget*BlockMemory(size), l)
@@ -124,8 +125,8 @@ func runLimits(t *testing.T, kind, size, batch int, budget int64, l limits) {
 	checkEmpty(t, c)
 }
 
-// TestAllWaits waits for all ranges of the blocks of a hold, also for those that it does not have. It returns an error exactly if a batch of the
-// range has a block that cannot be read.
+// TestAllWaits waits for all ranges of the blocks of a hold, also for those that it does not have. It returns an error
+// exactly if a batch of the range has a block that cannot be read.
 func TestAllWaits(t *testing.T) {
 	damaged := errors.New("damaged")
 	for count := range 5 {
@@ -148,7 +149,8 @@ func TestAllWaits(t *testing.T) {
 							}
 						}
 						if err := h.Wait(t.Context(), first, last); !errors.Is(err, want) {
-							t.Errorf("blocks %d to %d of %d, %d to a batch, block %d is damaged: got %v", first, last, count, size, bad, err)
+							t.Errorf("blocks %d to %d of %d, %d to a batch, block %d is damaged: got %v", first, last,
+								count, size, bad, err)
 						}
 					}
 				}

@@ -114,7 +114,8 @@ func (l *load) run() {
 	err = errSkipped
 }
 
-// fill calls Fill, and gives back the memory for decoding before the blocks are published: lists that keep them need the room.
+// fill calls Fill, and gives back the memory for decoding before the blocks are published: lists that keep them need
+// the room.
 func (l *load) fill() {
 	if work := int64(len(l.parts) * l.source.work); work > 0 {
 		arena := l.source.cache.arena
@@ -127,8 +128,8 @@ func (l *load) fill() {
 	l.source.src.Fill(l, l.blocks, l.lend)
 }
 
-// end sets an error for the blocks without a result, and publishes the entries. A fault there must not let requests wait forever: then the
-// rest of the entries is abandoned, with an error or with the voxels that Fill has set.
+// end sets an error for the blocks without a result, and publishes the entries. A fault there must not let requests
+// wait forever: then the rest of the entries is abandoned, with an error or with the voxels that Fill has set.
 func (l *load) end(err error) {
 	defer close(l.done)
 	published := guard.Do("cache.publish", func() error {
@@ -247,10 +248,12 @@ func (l *load) publish() {
 	}
 }
 
-// keep adds entries to the list of recent blocks and to the short-term list, and releases those for which there is no room.
+// keep adds entries to the list of recent blocks and to the short-term list, and releases those for which there is no
+// room.
 func (c *Cache) keep(entries, shortTerm []*entry) {
 	if len(shortTerm) > 0 {
-		for _, e := range c.shortTerm.add(shortTerm) { // of a small budget, the short-term list has no room for some blocks
+		// of a small budget, the short-term list has no room for some blocks
+		for _, e := range c.shortTerm.add(shortTerm) {
 			e.shortTerm = false
 			entries = append(entries, e)
 		}

@@ -2,7 +2,8 @@ package cache
 
 import "golang.org/x/sys/unix"
 
-// mapPages maps n bytes of new memory, in huge pages where the kernel has them. The kernel backs a page when it is first written.
+// mapPages maps n bytes of new memory, in huge pages where the kernel has them. The kernel backs a page when it is
+// first written.
 func mapPages(n int) ([]byte, error) {
 	p, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {

@@ -19,11 +19,13 @@ type announcer struct{ *keyed }
 
 func (announcer) Announce(context.Context, volume.Box) {}
 
-// TestPanics injects a panic into each place of the package, while readers of the same blocks read in all ways. A read has the right
-// bytes, or fails with the panic. No reader waits forever, the next read works, and all memory is given back.
+// TestPanics injects a panic into each place of the package, while readers of the same blocks read in all ways. A read
+// has the right bytes, or fails with the panic. No reader waits forever, the next read works, and all memory is given
+// back.
 func TestPanics(t *testing.T) {
 	for place, spans := range map[string]int{
-		"cache.load": 12, "cache.publish": 12, "cache.round": 6, "cache.request": 12, "cache.hold": 6, "cache.together": 6, "cache.resolve": 3,
+		"cache.load": 12, "cache.publish": 12, "cache.round": 6, "cache.request": 12, "cache.hold": 6,
+		"cache.together": 6, "cache.resolve": 3,
 		"cache.announce": 1, "cache.prepare": 1, "cache.evict": 1,
 	} {
 		for nth := range int32(spans) {
@@ -37,7 +39,8 @@ func TestPanics(t *testing.T) {
 			t.Run(place, func(t *testing.T) { readInAllWays(t, func() bool { return passed.Load() > nth }) })
 			restore()
 			if passed.Load() <= nth || guard.Count() != before+1 {
-				t.Errorf("%s: passed %d times, %d panics; expected one at %d", place, passed.Load(), guard.Count()-before, nth+1)
+				t.Errorf("%s: passed %d times, %d panics; expected one at %d", place, passed.Load(),
+					guard.Count()-before, nth+1)
 			}
 		}
 	}
@@ -72,7 +75,8 @@ func readInAllWays(t *testing.T, done func() bool) {
 				}
 			})
 			readers.Go(func() {
-				check("together", guard.Do("test", func() error { return src.ReadTogether(t.Context(), row(0, blocks), 2, keep, use) }))
+				check("together", guard.Do("test",
+					func() error { return src.ReadTogether(t.Context(), row(0, blocks), 2, keep, use) }))
 			})
 			readers.Go(func() {
 				src.Announce(t.Context(), volume.Box{Max: src.blocks})
@@ -88,7 +92,8 @@ func readInAllWays(t *testing.T, done func() bool) {
 		}
 		readers.Wait()
 		for n := range 2 * blocks { // one after the other: blocks are evicted even with one processor
-			check("again", guard.Do("test", func() error { return src.Read(t.Context(), row(n%blocks, n%blocks+1), Always, use) }))
+			check("again",
+				guard.Do("test", func() error { return src.Read(t.Context(), row(n%blocks, n%blocks+1), Always, use) }))
 		}
 		c.frequent.ristretto.Wait()
 		if done() {

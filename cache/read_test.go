@@ -59,7 +59,8 @@ func TestLoadSize(t *testing.T) {
 	if !slices.EqualFunc(a.fills, want, slices.Equal) {
 		t.Errorf("loads %v, expected %v", a.fills, want)
 	}
-	if err := <-readBlocks(t.Context(), src, row(19, 21)); err == nil || !strings.Contains(err.Error(), "block 20,0,0") {
+	if err := <-readBlocks(t.Context(), src, row(19, 21)); err == nil ||
+		!strings.Contains(err.Error(), "block 20,0,0") {
 		t.Errorf("%v for a block outside of the grid", err)
 	}
 }
@@ -75,7 +76,8 @@ func TestNumberOfLoads(t *testing.T) {
 		src := newTestCache(t, 0).Source(a)
 		checkBlocks(t, src, a, row(0, tt.blocks))
 		if len(a.fills) != tt.fills || a.total() != tt.blocks {
-			t.Errorf("%d loads of %d blocks of %d bytes, expected %d of %d", len(a.fills), a.total(), tt.size, tt.fills, tt.blocks)
+			t.Errorf("%d loads of %d blocks of %d bytes, expected %d of %d", len(a.fills), a.total(), tt.size, tt.fills,
+				tt.blocks)
 		}
 	}
 }
@@ -141,7 +143,8 @@ func TestFillOfManyLoadsDoesNotReturn(t *testing.T) {
 			}
 			for i, r := range readers {
 				got := <-r
-				if broken(i) != (got.err != nil) || got.err == nil && !bytes.Equal(got.data, a.content(volume.Vec{i, 0, 0})) {
+				if broken(i) != (got.err != nil) ||
+					got.err == nil && !bytes.Equal(got.data, a.content(volume.Vec{i, 0, 0})) {
 					t.Errorf("block %d: wrong bytes, %v", i, got.err)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 
 // recentList keeps the blocks that were used last. It has a reference to each of their entries.
 //
-// The order of use is exact to one insertion, and it matters only at insertions. The clock ticks when a block enters.
-// A hit stamps its entry with the clock. The recent list evicts an entry with the oldest stamp. The queue takes notice of
+// The order of use is exact to one insertion, and it matters only at insertions. The clock ticks when a block enters. A
+// hit stamps its entry with the clock. The recent list evicts an entry with the oldest stamp. The queue takes notice of
 // a hit only when the entry is at its head. So hits share no lock, and most of them write nothing here.
 type recentList struct {
 	capacity int64 // bytes

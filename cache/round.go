@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// round is a group of loads that a request starts together. Several goroutines run them, or the goroutine of the request.
+// round is a group of loads that a request starts together. Several goroutines run them, or the goroutine of the
+// request.
 type round struct {
 	cache  *Cache
 	loads  []load
@@ -23,8 +24,8 @@ type round struct {
 	users atomic.Int32
 }
 
-// start runs the loads in goroutines. Afterwards the caller is a user of the round. If the source answers at once, start
-// runs loads in the goroutine of the caller as well, and returns when all have started.
+// start runs the loads in goroutines. Afterwards the caller is a user of the round. If the source answers at once,
+// start runs loads in the goroutine of the caller as well, and returns when all have started.
 func (r *round) start(s *Source) {
 	workers := min(len(r.loads), s.workers())
 	atOnce := s.Speed().AtOnce
@@ -112,8 +113,8 @@ func (r *request) loadRound(blocks []missing) error {
 	return r.wait()
 }
 
-// newLoads returns loads for the blocks that still have no entry. If it panics, the loads that it has made end with that: other requests may
-// wait for them already.
+// newLoads returns loads for the blocks that still have no entry. If it panics, the loads that it has made end with
+// that: other requests may wait for them already.
 func (r *request) newLoads(blocks []missing) ([]load, error) {
 	loads := make([]load, (len(blocks)+r.loadSize-1)/r.loadSize)
 	n, now := 0, time.Now()

@@ -11,7 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// One reader scans many blocks. Another one returns to few blocks after they left the recent list. Ristretto keeps these.
+// One reader scans many blocks. Another one returns to few blocks after they left the recent list. Ristretto keeps
+// these.
 func TestScanKeepsFrequentBlocks(t *testing.T) {
 	const size = 4096
 	scanned, wanted := newArray(1, volume.Vec{4000, 1, 1}, size), newArray(2, volume.Vec{10, 1, 1}, size)

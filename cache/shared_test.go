@@ -57,7 +57,8 @@ func TestSharedMemory(t *testing.T) {
 	read(3)
 	loaded := c.Stats()
 	if loaded.LentBytes != 0 || loaded.LoadedBytes != 0 || loaded.HeldBytes != n/3*overhead {
-		t.Errorf("%d bytes are lent, %d loaded, %d held, expected 0, 0 and %d", loaded.LentBytes, loaded.LoadedBytes, loaded.HeldBytes, n/3*overhead)
+		t.Errorf("%d bytes are lent, %d loaded, %d held, expected 0, 0 and %d", loaded.LentBytes, loaded.LoadedBytes,
+			loaded.HeldBytes, n/3*overhead)
 	}
 	read(3)
 	if hits := c.Stats().Hits; hits != n/3 {

@@ -61,7 +61,8 @@ func (c *Cache) Source(src volume.Source) *Source {
 	return s
 }
 
-// memoryOf returns how many bytes a block takes while it is loaded: those of its voxels, and what decoding it takes besides.
+// memoryOf returns how many bytes a block takes while it is loaded: those of its voxels, and what decoding it takes
+// besides.
 func (c *Cache) memoryOf(src any, g volume.Grid) (voxels, work int) {
 	voxels = max(bufferSize(g.BlockBytes()), overhead)
 	if work = volume.WorkMemory(src, g); work <= c.limits.work {
@@ -70,8 +71,8 @@ func (c *Cache) memoryOf(src any, g volume.Grid) (voxels, work int) {
 	return voxels, work
 }
 
-// Holds returns how many bytes a block of a mag or a cube takes while it is loaded, and whether that is within [Cache.MostInFlight].
-// It knows from the geometry and from what of reports ([volume.MemoryReporter]).
+// Holds returns how many bytes a block of a mag or a cube takes while it is loaded, and whether that is within
+// [Cache.MostInFlight]. It knows from the geometry and from what of reports ([volume.MemoryReporter]).
 func (c *Cache) Holds(of any, g volume.Grid) (bytes int64, ok bool) {
 	voxels, work := c.memoryOf(of, g)
 	bytes = int64(voxels + work)
@@ -84,22 +85,23 @@ func (s *Source) Grid() volume.Grid { return s.grid }
 // Speed returns how the source answers. It implements [vfs.SpeedReporter].
 func (s *Source) Speed() vfs.Speed { return vfs.SpeedOf(s.src) }
 
-// Read calls use for each of the blocks, in any order. It passes the voxels of the block, Grid().BlockBytes() bytes,
-// or nil if the block was never written. The voxels are lent until use returns. If a block cannot be read, Read
-// returns its error, and may skip other blocks. If ctx is done, Read returns ctx.Err(): soon, or when blocks that it loads
+// Read calls use for each of the blocks, in any order. It passes the voxels of the block, Grid().BlockBytes() bytes, or
+// nil if the block was never written. The voxels are lent until use returns. If a block cannot be read, Read returns
+// its error, and may skip other blocks. If ctx is done, Read returns ctx.Err(): soon, or when blocks that it loads
 // itself are loaded, if the source answers at once. Other loads continue if other requests wait for them.
 //
 // use should do little more than copy, and must not read from the same cache. While it runs, the blocks that were
 // loaded together with this one count as in flight, and other requests may wait for that memory.
-func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep, use func(at volume.Vec, voxels []byte)) error {
+func (s *Source) Read(ctx context.Context, blocks []volume.Vec, keep Keep,
+	use func(at volume.Vec, voxels []byte)) error {
 	r := s.newRequest(ctx, blocks, keep, s.blocksIn(s.cache.limits.load))
 	defer r.recycle()
 	r.use = use
 	return r.read()
 }
 
-// Announce lets the source fetch the stored blocks of a box, in the background, until ctx is done. It does nothing if the source is no
-// [volume.Announcer], or has panicked in an announcement.
+// Announce lets the source fetch the stored blocks of a box, in the background, until ctx is done. It does nothing if
+// the source is no [volume.Announcer], or has panicked in an announcement.
 func (s *Source) Announce(ctx context.Context, box volume.Box) {
 	a, ok := s.src.(volume.Announcer)
 	if !ok || box.Empty() || s.mute.Load() || !s.cache.tryStart() {
@@ -160,15 +162,16 @@ func (s *Source) resolve(ctx context.Context, at volume.Vec) error {
 const (
 	// loadBytes bounds the decoded bytes of a load, which one goroutine runs.
 	loadBytes = 512 << 10
-	// ownBytes bounds the decoded bytes that the goroutine of a request loads alone, if its source answers at once. A read
-	// of a page takes 0.2 to 0.4 ms of one core for 1 or 2 MiB of blocks. A second goroutine is awake too late to help, and
-	// to wake it costs as much as decoding some blocks.
+	// ownBytes bounds the decoded bytes that the goroutine of a request loads alone, if its source answers at once. A
+	// read of a page takes 0.2 to 0.4 ms of one core for 1 or 2 MiB of blocks. A second goroutine is awake too late to
+	// help, and to wake it costs as much as decoding some blocks.
 	ownBytes = 2 << 20
 	// roundBytes bounds the decoded bytes of the loads that a request starts before it uses the blocks.
 	roundBytes = 8 << 20
 	// loadBlocks bounds the blocks of a load. A load searches the list of its blocks for each of them.
 	loadBlocks = 64
-	// leastWork is the least memory for decoding a block that counts. A load takes less than that for batches of small blocks anyway.
+	// leastWork is the least memory for decoding a block that counts. A load takes less than that for batches of small
+	// blocks anyway.
 	leastWork = 2 << 20
 	// maxLateLoads bounds the loads that wait for slow sources. Each has memory for a batch of stored blocks, about 1
 	// MiB.
@@ -183,8 +186,9 @@ func (s *Source) blocksIn(n int) int { return min(max(n/s.bytes, 1), s.cache.lim
 // roundSize returns the number of blocks in a round.
 func (s *Source) roundSize() int { return max(s.cache.limits.round/s.memory, 1) }
 
-// inFlight returns how many bytes a round of n blocks takes: without their voxels if those are reserved. Many loads of a source whose
-// requests should be long wait at a time, each with memory for as many stored bytes, and half as much of them as garbage.
+// inFlight returns how many bytes a round of n blocks takes: without their voxels if those are reserved. Many loads of
+// a source whose requests should be long wait at a time, each with memory for as many stored bytes, and half as much of
+// them as garbage.
 func (s *Source) inFlight(n int, reserved bool) int64 {
 	voxels, work := int64(n*s.voxels), int64(n*s.work)
 	switch {
@@ -208,9 +212,9 @@ func (s *Source) workers() int {
 	return cores
 }
 
-// lateShare returns how many of the shares of maxLongLoads a load of n blocks takes. A share is memory for the stored bytes of
-// a load. A load of 256 to 512 KiB takes two: also its voxels are in flight. Larger loads are those of slabs. Their voxels
-// are in the budget.
+// lateShare returns how many of the shares of maxLongLoads a load of n blocks takes. A share is memory for the stored
+// bytes of a load. A load of 256 to 512 KiB takes two: also its voxels are in flight. Larger loads are those of slabs.
+// Their voxels are in the budget.
 func (s *Source) lateShare(n int) int64 {
 	bytes, most := n*s.bytes, s.cache.limits.load
 	if s.Speed().Long > 0 && (bytes <= most/2 || bytes > most) {

@@ -87,10 +87,11 @@ func TestSourceErrors(t *testing.T) {
 		{"other memory", func(a customSource, b *volume.Block, memory func(volume.Vec) []byte) {
 			b.Voxels = a.content(b.At)
 		}, "block 1,0,0: its voxels are not in the memory that was lent for them"},
-		{"other memory in addition to what was lent", func(a customSource, b *volume.Block, memory func(volume.Vec) []byte) {
-			memory(b.At)
-			b.Voxels = a.content(b.At)
-		}, "block 1,0,0: its voxels are not in the memory that was lent for them"},
+		{"other memory in addition to what was lent",
+			func(a customSource, b *volume.Block, memory func(volume.Vec) []byte) {
+				memory(b.At)
+				b.Voxels = a.content(b.At)
+			}, "block 1,0,0: its voxels are not in the memory that was lent for them"},
 		{"another block", func(a customSource, b *volume.Block, memory func(volume.Vec) []byte) {
 			b.At = volume.Vec{0, 0, 0}
 			a.decode(b, memory)

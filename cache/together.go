@@ -10,16 +10,18 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// ReadTogether is [Source.Read] in several goroutines, one of which is that of the caller. Each of them loads batchSize blocks at a time
-// and uses them while they are in the cache of its core. So several goroutines call use at once, for different blocks. No call is in
-// progress when ReadTogether has returned.
-func (s *Source) ReadTogether(ctx context.Context, blocks []volume.Vec, batchSize int, keep Keep, use func(at volume.Vec, voxels []byte)) error {
+// ReadTogether is [Source.Read] in several goroutines, one of which is that of the caller. Each of them loads batchSize
+// blocks at a time and uses them while they are in the cache of its core. So several goroutines call use at once, for
+// different blocks. No call is in progress when ReadTogether has returned.
+func (s *Source) ReadTogether(ctx context.Context, blocks []volume.Vec, batchSize int, keep Keep,
+	use func(at volume.Vec, voxels []byte)) error {
 	t := together{source: s, ctx: ctx, blocks: blocks, batchSize: batchSize, keep: keep, use: use}
 	var others sync.WaitGroup
 	for range min(s.workers(), (len(blocks)+batchSize-1)/batchSize) - 1 {
 		others.Go(guard.FuncElse("cache.together", t.work, t.fail))
 	}
-	guard.FuncElse("cache.together", t.work, t.fail)() // the others use memory of the caller: a panic has to wait for them
+	// the others use memory of the caller: a panic has to wait for them
+	guard.FuncElse("cache.together", t.work, t.fail)()
 	others.Wait()
 	if err := t.err.Load(); err != nil {
 		return *err

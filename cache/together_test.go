@@ -21,17 +21,19 @@ func TestReadTogether(t *testing.T) {
 			a := &atOnce{array: newArray(4, volume.Vec{17, 1, 1}, 4096), answers: answers}
 			var mu sync.Mutex
 			used := map[volume.Vec]int{}
-			err := newTestCache(t, 1<<20).Source(a).ReadTogether(t.Context(), slices.Collect(allBlocks(a.array)), batch, IfSeen, func(at volume.Vec, voxels []byte) {
-				mu.Lock()
-				defer mu.Unlock()
-				used[at]++
-				if !bytes.Equal(voxels, a.content(at)) {
-					t.Errorf("block %v is wrong", at)
-				}
-			})
+			err := newTestCache(t, 1<<20).Source(a).ReadTogether(t.Context(), slices.Collect(allBlocks(a.array)), batch,
+				IfSeen, func(at volume.Vec, voxels []byte) {
+					mu.Lock()
+					defer mu.Unlock()
+					used[at]++
+					if !bytes.Equal(voxels, a.content(at)) {
+						t.Errorf("block %v is wrong", at)
+					}
+				})
 			fills := int(a.own.Load() + a.others.Load())
 			if err != nil || len(used) != 17 || a.total() != 17 || fills != (17+batch-1)/batch {
-				t.Errorf("batches of %d: %d blocks used, %d loaded by %d calls, %v", batch, len(used), a.total(), fills, err)
+				t.Errorf("batches of %d: %d blocks used, %d loaded by %d calls, %v", batch, len(used), a.total(), fills,
+					err)
 			}
 		}
 	}

@@ -19,9 +19,10 @@ import (
 	"github.com/wkwfs/wkwfs/webknossos"
 )
 
-// recogniseAnnotation opens an annotation in a directory, or in an archive. It returns false if there is none. One with trees and no
-// volume counts only if trees is true: another format may be meant.
-func (d *directories) recogniseAnnotation(fsys fs.FS, name string, trees bool, log *slog.Logger) (root volume.Root, ok bool, err error) {
+// recogniseAnnotation opens an annotation in a directory, or in an archive. It returns false if there is none. One with
+// trees and no volume counts only if trees is true: another format may be meant.
+func (d *directories) recogniseAnnotation(fsys fs.FS, name string, trees bool, log *slog.Logger) (root volume.Root,
+	ok bool, err error) {
 	open := annotation.Open
 	if info, err := fs.Stat(fsys, name); err == nil && !info.IsDir() {
 		open = annotation.OpenArchive
@@ -50,9 +51,11 @@ func (d *directories) recogniseNML(fsys fs.FS, name string, log *slog.Logger) (r
 	return volume.Root{Dataset: a}, nil
 }
 
-// recogniseUnpacked opens an annotation that was unpacked to a directory. It returns false if there is none, or if the directory has
-// metadata of WEBKNOSSOS: these win. An object store would be asked for a list only to find that there is none.
-func (d *directories) recogniseUnpacked(fsys fs.FS, name string, trees bool, log *slog.Logger) (root volume.Root, ok bool, err error) {
+// recogniseUnpacked opens an annotation that was unpacked to a directory. It returns false if there is none, or if the
+// directory has metadata of WEBKNOSSOS: these win. An object store would be asked for a list only to find that there is
+// none.
+func (d *directories) recogniseUnpacked(fsys fs.FS, name string, trees bool, log *slog.Logger) (root volume.Root,
+	ok bool, err error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil || !info.IsDir() || vfs.SpeedOf(fsys).Remote {
 		return root, false, nil
@@ -63,7 +66,8 @@ func (d *directories) recogniseUnpacked(fsys fs.FS, name string, trees bool, log
 	return d.recogniseAnnotation(fsys, name, trees, log)
 }
 
-// compose lays the source over the dataset of [Options].Over, if there is one, and adds what is mapped. name is that of the source in fsys.
+// compose lays the source over the dataset of [Options].Over, if there is one, and adds what is mapped. name is that of
+// the source in fsys.
 func (d *directories) compose(root volume.Root, fsys fs.FS, name, source string) (volume.Root, error) {
 	a, isAnnotation := root.Dataset.(*annotation.Dataset)
 	if isAnnotation {
@@ -74,8 +78,10 @@ func (d *directories) compose(root volume.Root, fsys fs.FS, name, source string)
 	}
 	switch {
 	case d.options.Over != "" && !isAnnotation:
-		return root, hint.Usagef("leave out --over, or name an annotation as it was downloaded, or its directory with the NML file",
-			"--over: %s is not an annotation", remote.Display(source))
+		return root,
+			hint.Usagef(
+				"leave out --over, or name an annotation as it was downloaded, or its directory with the NML file",
+				"--over: %s is not an annotation", remote.Display(source))
 	case d.options.Over != "":
 		return d.over(a)
 	case isAnnotation:
@@ -92,7 +98,8 @@ func onlyReason(omitted []volume.Omission, d volume.Dataset) error {
 	if err != nil || len(names) > 0 || len(omitted) == 0 {
 		return err
 	}
-	return hint.Errorf("--over DATASET shows it over the dataset that was annotated", "volume %s: %s", omitted[0].Name, omitted[0].Reason)
+	return hint.Errorf("--over DATASET shows it over the dataset that was annotated", "volume %s: %s", omitted[0].Name,
+		omitted[0].Reason)
 }
 
 // over lays the volumes of an annotation over the layers of a dataset.
@@ -102,7 +109,8 @@ func (d *directories) over(a *annotation.Dataset) (root volume.Root, err error) 
 		return root, fmt.Errorf("--over: %w", err)
 	}
 	if name := baseOf(d.options.Over); a.NML.Dataset != "" && a.NML.Dataset != name {
-		d.options.Log.Warn("the annotation is of a dataset of another name", "annotated", a.NML.Dataset, "dataset", name)
+		d.options.Log.Warn("the annotation is of a dataset of another name", "annotated", a.NML.Dataset, "dataset",
+			name)
 	}
 	var added []overlay.Added
 	var fault error

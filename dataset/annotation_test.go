@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestAnnotations opens all annotations of the reference data, alone and over their dataset, and compares all volumes with their hashes.
-// Damaged ones are refused, or their blocks are errors.
+// TestAnnotations opens all annotations of the reference data, alone and over their dataset, and compares all volumes
+// with their hashes. Damaged ones are refused, or their blocks are errors.
 func TestAnnotations(t *testing.T) {
 	compared := 0
 	for _, kind := range []string{"annotations", "mappings"} {
@@ -40,7 +40,8 @@ func TestAnnotations(t *testing.T) {
 				if o, ok := d.Root.Dataset.(volume.Omitter); ok {
 					t.Log(names, o.Omitted())
 				}
-				if c.Expect == "refused" && slices.ContainsFunc(c.Absent, func(a string) bool { return slices.Contains(names, a) }) {
+				if c.Expect == "refused" && slices.ContainsFunc(c.Absent,
+					func(a string) bool { return slices.Contains(names, a) }) {
 					t.Errorf("%q is shown", c.Absent)
 				}
 				for _, absent := range c.Absent {

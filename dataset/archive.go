@@ -34,7 +34,8 @@ func (d *directories) recogniseArchive(fsys fs.FS, name string, log *slog.Logger
 			return root, fmt.Errorf("%s!%s: expected a path in the archive", name, jsonlimit.Abbreviate(in))
 		}
 		if !paths.IsArchive(name) {
-			return root, fmt.Errorf("%s!%s: expected an archive .zip or .ozx before ! in the path", name, jsonlimit.Abbreviate(in))
+			return root, fmt.Errorf("%s!%s: expected an archive .zip or .ozx before ! in the path", name,
+				jsonlimit.Abbreviate(in))
 		}
 		a, err := d.openArchive(fsys, name)
 		if err != nil {

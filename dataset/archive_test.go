@@ -107,7 +107,8 @@ func TestArchiveErrors(t *testing.T) {
 		"chunks.zip": "not a Zarr array or group",
 		"text.zip":   "text.zip: zip directory",
 	} {
-		if _, err := Open(t.Context(), filepath.Join(dir, name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), filepath.Join(dir, name), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 var formats = map[string]webknossos.Opener{"zarr": openZarr, "zarr3": openZarr, "n5": openN5}
 
 // points list the volumes of a mag that is an array with other axes than x, y, z and channels, by its data format.
-var points = map[string]webknossos.PointLister{"zarr": pointsOf(zarr.ListPoints), "zarr3": pointsOf(zarr.ListPoints), "n5": pointsOf(n5.ListPoints)}
+var points = map[string]webknossos.PointLister{"zarr": pointsOf(zarr.ListPoints), "zarr3": pointsOf(zarr.ListPoints),
+	"n5": pointsOf(n5.ListPoints)}
 
 func pointsOf(list func(fs.FS, string, zarr.ArrayOptions) ([]string, error)) webknossos.PointLister {
 	return func(fsys fs.FS, dir string, m webknossos.MagOptions) ([]string, error) {
@@ -28,7 +29,8 @@ func pointsOf(list func(fs.FS, string, zarr.ArrayOptions) ([]string, error)) web
 	}
 }
 
-// openZarr opens a mag of a WEBKNOSSOS dataset that is a Zarr array. The metadata of the array say which version it has.
+// openZarr opens a mag of a WEBKNOSSOS dataset that is a Zarr array. The metadata of the array say which version it
+// has.
 func openZarr(fsys fs.FS, dir string, m webknossos.MagOptions) (volume.Mag, error) {
 	o, err := arrayOptions(m)
 	if err != nil {
@@ -49,7 +51,8 @@ func openN5(fsys fs.FS, dir string, m webknossos.MagOptions) (volume.Mag, error)
 	return n5.OpenArray(fsys, dir, o)
 }
 
-// arrayOptions returns what the metadata of a dataset say about an array. Index 0 of the array is the origin of the dataset.
+// arrayOptions returns what the metadata of a dataset say about an array. Index 0 of the array is the origin of the
+// dataset.
 func arrayOptions(m webknossos.MagOptions) (o zarr.ArrayOptions, err error) {
 	if o.Axes, err = m.Axes(); err != nil {
 		return o, err
@@ -61,14 +64,15 @@ func arrayOptions(m webknossos.MagOptions) (o zarr.ArrayOptions, err error) {
 	return o, nil
 }
 
-// recogniseArrays opens a layer or a mag of a WEBKNOSSOS dataset that consists of arrays, or an array or group without a
-// dataset. It returns false if there is none, or if the directory has metadata of WEBKNOSSOS: these win.
+// recogniseArrays opens a layer or a mag of a WEBKNOSSOS dataset that consists of arrays, or an array or group without
+// a dataset. It returns false if there is none, or if the directory has metadata of WEBKNOSSOS: these win.
 func recogniseArrays(fsys fs.FS, name string, o webknossos.Options) (root volume.Root, ok bool, err error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil || !info.IsDir() {
 		return volume.Root{}, false, nil
 	}
-	if info, err := fs.Lstat(fsys, path.Join(name, webknossos.PropertiesFile)); err == nil && !info.IsDir() { // an array may have any name
+	// an array may have any name
+	if info, err := fs.Lstat(fsys, path.Join(name, webknossos.PropertiesFile)); err == nil && !info.IsDir() {
 		return volume.Root{}, false, nil
 	}
 	root, err = webknossos.RecogniseForeign(fsys, name, o)

@@ -22,14 +22,16 @@ func TestStrayMetadata(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "datasource-properties.json")); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"attributes.json": "{}", "zarr.json": `{"zarr_format":3,"node_type":"group"}`, ".zarray": "{"} {
+	for name, content := range map[string]string{"attributes.json": "{}",
+		"zarr.json": `{"zarr_format":3,"node_type":"group"}`, ".zarray": "{"} {
 		for _, part := range []string{"", "color", "color/1"} {
 			file := filepath.Join(dir, part, name)
 			if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			s, err := Open(t.Context(), filepath.Join(dir, part), Options{})
-			if err != nil || s.Root.Dataset == nil && part == "" || s.Root.Layer == nil && part == "color" || s.Root.Mag == nil && part == "color/1" {
+			if err != nil || s.Root.Dataset == nil && part == "" || s.Root.Layer == nil && part == "color" ||
+				s.Root.Mag == nil && part == "color/1" {
 				t.Errorf("%q with %s: got %+v, %v", part, name, s, err)
 			}
 			if err := os.Remove(file); err != nil {
@@ -43,9 +45,11 @@ func TestStrayMetadata(t *testing.T) {
 func TestBrokenArray(t *testing.T) {
 	root := refdata.Dir(t, "zarr")
 	for name, want := range map[string]string{
-		"v3_meta_json": "zarr.json: JSON", "v2_meta_dtype": ".zarray: unsupported dtype", "n5_meta_block_zero": "attributes.json: metadata: chunk",
+		"v3_meta_json": "zarr.json: JSON", "v2_meta_dtype": ".zarray: unsupported dtype",
+		"n5_meta_block_zero": "attributes.json: metadata: chunk",
 	} {
-		if _, err := Open(t.Context(), filepath.Join(root, "damaged", name), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), filepath.Join(root, "damaged", name), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
 		}
 	}

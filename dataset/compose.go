@@ -18,7 +18,8 @@ import (
 
 // mapped adds a layer NAME@MAPPING for each mapping: of a WEBKNOSSOS dataset, and of [Options].Relabel. base is the
 // name of the only layer of a source that is none.
-func (d *directories) mapped(root volume.Root, base string, home *relabel.Home, as map[string]string) (volume.Root, error) {
+func (d *directories) mapped(root volume.Root, base string, home *relabel.Home, as map[string]string) (volume.Root,
+	error) {
 	tables, err := d.tables()
 	if err != nil || home == nil && len(tables) == 0 {
 		return root, err
@@ -28,7 +29,8 @@ func (d *directories) mapped(root volume.Root, base string, home *relabel.Home, 
 		l, err := all.Layer(t.Layer)
 		if errors.Is(err, fs.ErrNotExist) {
 			names, _ := all.Layers()
-			return root, hint.Usagef(hint.DidYouMean(t.Layer, names, "the layers are "+hint.List(names)), "--relabel: there is no layer %q", t.Layer)
+			return root, hint.Usagef(hint.DidYouMean(t.Layer, names, "the layers are "+hint.List(names)),
+				"--relabel: there is no layer %q", t.Layer)
 		}
 		if err == nil {
 			_, err = relabel.NewLayer(l, t.Table)
@@ -56,7 +58,8 @@ func (d *directories) tables() (all []relabel.Named, err error) {
 	for _, r := range d.options.Relabel {
 		layer, file, ok := strings.Cut(r, "=")
 		if !ok || layer == "" || file == "" {
-			return nil, hint.Usagef("write LAYER=FILE, such as segmentation=table.npy", "--relabel: expected LAYER=FILE, found %q", r)
+			return nil, hint.Usagef("write LAYER=FILE, such as segmentation=table.npy",
+				"--relabel: expected LAYER=FILE, found %q", r)
 		}
 		t, err := d.tableAt(layer, file)
 		if err != nil {
@@ -97,7 +100,8 @@ func (d *directories) tableAt(layer, file string) (n relabel.Named, err error) {
 			n.Table = relabel.OpenZarr(n.Name, fsys, base)
 			break
 		}
-		return n, hint.Usagef("name an .npy, .csv or .json file, or a directory with segment_to_agglomerate", "%s: not a table of ids", file)
+		return n, hint.Usagef("name an .npy, .csv or .json file, or a directory with segment_to_agglomerate",
+			"%s: not a table of ids", file)
 	}
 	return n, n.Table.Check()
 }

@@ -29,8 +29,8 @@ import (
 type Options struct {
 	// FollowLinks follows links, paths and URLs that lead out of the place that is opened.
 	FollowLinks bool
-	// Allow is asked before requests are sent to a URL, also to one that metadata lead to later. The URL has no credentials. An error
-	// refuses it. Nil allows all URLs, as far as FollowLinks does.
+	// Allow is asked before requests are sent to a URL, also to one that metadata lead to later. The URL has no
+	// credentials. An error refuses it. Nil allows all URLs, as far as FollowLinks does.
 	Allow func(url string) error
 	// Depth is how many requests may be in flight while the source answers late. Zero means 64.
 	Depth int
@@ -39,29 +39,30 @@ type Options struct {
 	Timeout time.Duration
 	// Anonymous uses no credentials for a URL.
 	Anonymous bool
-	// Endpoint is the URL of the server of s3://. Region is its region. By default they are found as the tools of AWS find them.
+	// Endpoint is the URL of the server of s3://. Region is its region. By default they are found as the tools of AWS
+	// find them.
 	Endpoint, Region string
 	// UserAgent names the program to servers.
 	UserAgent string
 	// DiskCache keeps what is read from URLs. Nil keeps nothing.
 	DiskCache *DiskCache
 
-	// Over is the path or URL of a dataset. What is opened must be a volume annotation of WEBKNOSSOS. Then the result is the dataset, with
-	// each volume of the annotation as a layer: laid over the layer of the dataset that it names.
+	// Over is the path or URL of a dataset. What is opened must be a volume annotation of WEBKNOSSOS. Then the result
+	// is the dataset, with each volume of the annotation as a layer: laid over the layer of the dataset that it names.
 	Over string
-	// Relabel are tables of ids, each as LAYER=FILE: an .npy file whose entry i is what id i becomes, a .csv file with two ids in each line, a
-	// JSON mapping of WEBKNOSSOS, or the directory of an agglomerate attachment. Each becomes a layer LAYER@NAME, where NAME is the name of
-	// the file without its suffix. FILE is a path or a URL.
+	// Relabel are tables of ids, each as LAYER=FILE: an .npy file whose entry i is what id i becomes, a .csv file with
+	// two ids in each line, a JSON mapping of WEBKNOSSOS, or the directory of an agglomerate attachment. Each becomes a
+	// layer LAYER@NAME, where NAME is the name of the file without its suffix. FILE is a path or a URL.
 	Relabel []string
 
 	// File describes a source that is a file of voxels, as far as its header does not.
 	File File
 
-	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in fsys, "." for
-	// the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
+	// Formats recognise other formats than those of this package, and are tried first. name is a directory or a file in
+	// fsys, "." for the directory that was opened. An error that is not [ErrNotRecognised] ends the search.
 	Formats []func(fsys fs.FS, name string) (volume.Root, error)
-	// Shared says that other users than that of this process will read voxels through it. Then files have the permissions of users
-	// who may search the directories on the way to them, too.
+	// Shared says that other users than that of this process will read voxels through it. Then files have the
+	// permissions of users who may search the directories on the way to them, too.
 	Shared bool
 	// Log gets warnings about metadata and stores. Nil means none.
 	Log *slog.Logger
@@ -69,8 +70,8 @@ type Options struct {
 
 // Dataset is an open dataset, or a part of one that was opened alone. It may be used by many goroutines at once.
 type Dataset struct {
-	// Dataset has what was opened. If that is a layer, a mag or a cube file, it is a dataset of one layer, which has the last element
-	// of the path as its name. See [volume.Root.AsDataset].
+	// Dataset has what was opened. If that is a layer, a mag or a cube file, it is a dataset of one layer, which has
+	// the last element of the path as its name. See [volume.Root.AsDataset].
 	volume.Dataset
 	// Root says what was opened.
 	Root volume.Root
@@ -79,11 +80,11 @@ type Dataset struct {
 	path string // or URL
 }
 
-// Open opens what lies at a path or a URL. Unless the options allow it, nothing outside of it can be reached through the result. One
-// thing outside is read here, once: the metadata of the dataset that the path lies in.
+// Open opens what lies at a path or a URL. Unless the options allow it, nothing outside of it can be reached through
+// the result. One thing outside is read here, once: the metadata of the dataset that the path lies in.
 //
-// If ctx is done before Open returns, requests to a URL end, and the error is that of ctx. Later, ctx has no effect. A local file system
-// that does not answer cannot be interrupted.
+// If ctx is done before Open returns, requests to a URL end, and the error is that of ctx. Later, ctx has no effect. A
+// local file system that does not answer cannot be interrupted.
 func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
 	d := &Dataset{}
 	d.init(o)
@@ -108,8 +109,8 @@ func Open(ctx context.Context, path string, o Options) (*Dataset, error) {
 	return d, nil
 }
 
-// Volumes returns nil if no volume annotation was opened. Else it has the name of the layer that each volume lies over, by the name of the
-// volume; it is "" for a volume that lies over none. Volumes that cannot be shown are there, too.
+// Volumes returns nil if no volume annotation was opened. Else it has the name of the layer that each volume lies over,
+// by the name of the volume; it is "" for a volume that lies over none. Volumes that cannot be shown are there, too.
 func (d *Dataset) Volumes() map[string]string { return d.volumes }
 
 // openLocal recognises what lies at a path.
@@ -136,7 +137,8 @@ func (d *directories) openLocal(path string) (root volume.Root, err error) {
 }
 
 // ErrNotRecognised is the error of a path where no format is found.
-var ErrNotRecognised = errors.New("not a WKW, Zarr, N5, Precomputed or HDF5 dataset, nor an array or pictures (NPY, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG, JPEG)")
+var ErrNotRecognised = errors.New(
+	"not a WKW, Zarr, N5, Precomputed or HDF5 dataset, nor an array or pictures (NPY, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG, JPEG)")
 
 // explain adds the path to an error of recognise, and a hint if there is no source at the path.
 func (d *directories) explain(fsys fs.FS, path string, err error) error {
@@ -146,8 +148,10 @@ func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if known, ok := errors.AsType[*hint.Error](err); ok && len(known.Hint) > 0 && paths.IsArchive(path) {
 		return hint.Errorf(known.Hint, "%w", located(path, known.Err))
 	}
-	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() && filepath.Ext(path) != ".wkw" {
-		return hint.Errorf("a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, an array such as .npy, .nrrd, .nii, .mrc or .tif, or has only voxels, with --shape and --dtype", "%w", located(path, err))
+	if info, stat := fs.Stat(fsys, baseOf(path)); stat == nil && info.Mode().IsRegular() &&
+		filepath.Ext(path) != ".wkw" {
+		return hint.Errorf(
+			"a file that is a SOURCE is a .wkw file, an archive .ozx or .zip, HDF5, a configuration of KNOSSOS, an array such as .npy, .nrrd, .nii, .mrc or .tif, or has only voxels, with --shape and --dtype", "%w", located(path, err))
 	}
 	if !errors.Is(err, webknossos.ErrNotRecognised) {
 		return located(path, err)
@@ -155,7 +159,8 @@ func (d *directories) explain(fsys fs.FS, path string, err error) error {
 	if found := d.sourcesIn(fsys, path); found != nil {
 		return hint.Errorf("name a source in it: "+hint.List(found), "%s: %w", remote.Display(path), ErrNotRecognised)
 	}
-	return hint.Errorf("name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it, or a file of HDF5, of an array or of pictures", "%s: %w", remote.Display(path), ErrNotRecognised)
+	return hint.Errorf(
+		"name a directory with datasource-properties.json, header.wkw, z0/y0/x0.wkw, info, .zarray, zarr.json or attributes.json in it or below it, or a file of HDF5, of an array or of pictures", "%s: %w", remote.Display(path), ErrNotRecognised)
 }
 
 // locatedError is an error whose text starts with the path of the source.
@@ -230,7 +235,8 @@ func (d *directories) recognise(fsys fs.FS, path, name string, log *slog.Logger)
 	return root, other
 }
 
-// recogniseFolder opens the files of other programs in a directory: those of HDF5 if there are any, else arrays and pictures.
+// recogniseFolder opens the files of other programs in a directory: those of HDF5 if there are any, else arrays and
+// pictures.
 func (d *directories) recogniseFolder(fsys fs.FS, path, name string, log *slog.Logger) (volume.Root, error) {
 	root, closeFiles, err := hdfsource.RecogniseFolder(fsys, name, hdfsource.Options{Log: log})
 	if errors.Is(err, hdfsource.ErrNotRecognised) {

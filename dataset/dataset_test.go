@@ -26,7 +26,8 @@ func TestDirectories(t *testing.T) {
 		t.Errorf("after it was opened: %+v", before)
 	}
 	open := s.outside(dir)
-	for _, path := range []string{"segmentation", filepath.Join(dir, "segmentation"), "file://" + dir + "/segmentation/"} {
+	for _, path := range []string{"segmentation", filepath.Join(dir, "segmentation"),
+		"file://" + dir + "/segmentation/"} {
 		fsys, err := open(path)
 		if err != nil || fsys == nil {
 			t.Fatalf("%s: %v, %v", path, fsys, err)
@@ -47,7 +48,8 @@ func TestDirectories(t *testing.T) {
 	if _, err := mag.CubeGrid(); err != nil {
 		t.Fatal(err)
 	}
-	if after := s.Stats(); after.Lookups.Count <= before.Lookups.Count || after.Reads.Count <= before.Reads.Count || after.Bytes <= before.Bytes || after.Lookups.P99 <= 0 {
+	if after := s.Stats(); after.Lookups.Count <= before.Lookups.Count || after.Reads.Count <= before.Reads.Count ||
+		after.Bytes <= before.Bytes || after.Lookups.P99 <= 0 {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 	if s.AnswersAtOnce() {

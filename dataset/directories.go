@@ -49,8 +49,9 @@ func (d *directories) init(o Options) {
 	d.life, d.end = context.WithCancelCause(context.Background())
 }
 
-// Close ends the requests to URLs that have no context of their own, and closes directories, archives and connections. Each cube and each
-// [Reader] of the dataset should be closed before: what is used later fails. Close does not close the disk cache.
+// Close ends the requests to URLs that have no context of their own, and closes directories, archives and connections.
+// Each cube and each [Reader] of the dataset should be closed before: what is used later fails. Close does not close
+// the disk cache.
 func (d *directories) Close() error {
 	d.end(fs.ErrClosed)
 	d.mu.Lock()
@@ -92,8 +93,8 @@ func (d *directories) open(path string) (*store.Scheduled, error) {
 	return d.schedule(path, dir), nil
 }
 
-// openFollowing opens a directory. Links may lead out of it. outside says that it lies outside of the source: then a user
-// needs permission for all of its path.
+// openFollowing opens a directory. Links may lead out of it. outside says that it lies outside of the source: then a
+// user needs permission for all of its path.
 func (d *directories) openFollowing(path string, outside bool) (*store.Scheduled, error) {
 	dir, err := store.OpenFollowing(path)
 	if err != nil {
@@ -122,8 +123,8 @@ func (d *directories) schedule(path string, dir *store.Dir) *store.Scheduled {
 	return s
 }
 
-// outside returns a function that opens directories outside of a dataset, which has a path or a URL. It returns nil if links out
-// are not followed.
+// outside returns a function that opens directories outside of a dataset, which has a path or a URL. It returns nil if
+// links out are not followed.
 func (d *directories) outside(dataset string) func(path string) (fs.FS, error) {
 	switch {
 	case paths.IsURL(dataset):
@@ -147,8 +148,8 @@ func (d *directories) outside(dataset string) func(path string) (fs.FS, error) {
 	}
 }
 
-// Late reports whether the source answers late: a program should have many requests in flight then. Object stores always do, and file
-// servers often.
+// Late reports whether the source answers late: a program should have many requests in flight then. Object stores
+// always do, and file servers often.
 func (d *directories) Late() bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

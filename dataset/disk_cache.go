@@ -20,8 +20,9 @@ type DiskCacheOptions struct {
 
 const defaultDiskCacheSize = 50 << 30
 
-// DiskCache keeps on a local disk what is read from URLs, and indexes of compressed files. It is opened when a dataset first needs it. Several datasets and several
-// processes may use the same directory at once. It is safe for concurrent use.
+// DiskCache keeps on a local disk what is read from URLs, and indexes of compressed files. It is opened when a dataset
+// first needs it. Several datasets and several processes may use the same directory at once. It is safe for concurrent
+// use.
 type DiskCache struct {
 	options DiskCacheOptions
 
@@ -75,8 +76,8 @@ func (c *DiskCache) Close() {
 	}
 }
 
-// DiskCacheStats are the numbers of a disk cache since it was opened by this process. UsedBytes and SizeBytes are for all
-// processes.
+// DiskCacheStats are the numbers of a disk cache since it was opened by this process. UsedBytes and SizeBytes are for
+// all processes.
 type DiskCacheStats = diskcache.Stats
 
 // Stats returns the numbers of the cache. ok is false if no dataset has needed it yet.

@@ -2,9 +2,9 @@
 //
 // [Open] takes a dataset, a layer, a mag or a cube file of WKW, a Precomputed volume, an array or a group of Zarr or
 // N5, also in a zip archive (.zip, .ozx), an HDF5 file, an array in a file of another program, a folder of pictures, an
-// annotation, and a WEBKNOSSOS dataset whose layers have several of these formats. A URL is that of an
-// object store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH. Credentials are found as the tools of these stores
-// find them: in the environment, in configuration files, and from the machine that the program runs on.
+// annotation, and a WEBKNOSSOS dataset whose layers have several of these formats. A URL is that of an object store or
+// a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH. Credentials are found as the tools of these
+// stores find them: in the environment, in configuration files, and from the machine that the program runs on.
 //
 // The result is a [volume.Dataset]. A program that is written for it works with every format, on every store:
 //
@@ -15,13 +15,14 @@
 //	defer d.Close()
 //	layers, err := d.Layers()
 //
-// [volume.ReadBox] reads a box of voxels and keeps nothing. A program that reads more than once should read through a cache, with a
-// [Reader]. The program wkwfs opens its sources with this package, too.
+// [volume.ReadBox] reads a box of voxels and keeps nothing. A program that reads more than once should read through a
+// cache, with a [Reader]. The program wkwfs opens its sources with this package, too.
 //
 // # Trust
 //
-// Everything in a dataset is untrusted, its metadata included. They may lead to other places only with [Options].FollowLinks, and then
-// [Options].Allow decides about URLs. A remote dataset never leads to a path of this machine.
+// Everything in a dataset is untrusted, its metadata included. They may lead to other places only with
+// [Options].FollowLinks, and then [Options].Allow decides about URLs. A remote dataset never leads to a path of this
+// machine.
 //
 // # Promises
 //
@@ -57,8 +58,8 @@
 //     another size of the scale count only if there are none of the size that is read. `check` fails if the mag
 //     reads no file at all.
 //     `TestNames`, `TestCopies`, `TestOtherDirectories`, `TestSilentZeros`
-//   - `wkwfs check` and `wkwfs info` also report a mag that has no file with voxels. `check` does not fail because of that.
-//     `TestNames`, `TestFind`, `TestSilentZeros`
+//   - `wkwfs check` and `wkwfs info` also report a mag that has no file with voxels. `check` does not fail because of
+//     that. `TestNames`, `TestFind`, `TestSilentZeros`
 //   - Servers, and `wkwfs cp`, warn of these gaps as far as a sample shows them: of the first 64 mags, the first
 //     1,000 names of up to 4 directories on each level, or of one in an object store. A server looks for them in
 //     the background when it starts. `wkwfs mount` and `view` wait up to a second for that, and print the warnings

@@ -14,7 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// This example opens a dataset, and reads boxes of its first layer through a cache. It works with every format, and with a URL.
+// This example opens a dataset, and reads boxes of its first layer through a cache. It works with every format, and
+// with a URL.
 func Example() {
 	ctx := context.Background()
 	d, err := dataset.Open(ctx, "../testdata/damaged", dataset.Options{})
@@ -61,8 +62,8 @@ func Example() {
 	// color/1/z0/y0/x6.wkw: block 1,0,0 at byte 595: expected 512 decoded bytes, found 500
 }
 
-// This example opens a mag on a web server. s3://BUCKET/PATH and gs://BUCKET/PATH work the same way. The mag is a dataset of one layer,
-// too, and Root says what it is.
+// This example opens a mag on a web server. s3://BUCKET/PATH and gs://BUCKET/PATH work the same way. The mag is a
+// dataset of one layer, too, and Root says what it is.
 func ExampleOpen_url() {
 	server := httptest.NewServer(http.FileServer(http.Dir("../testdata/damaged")))
 	defer server.Close()
@@ -77,7 +78,8 @@ func ExampleOpen_url() {
 	defer d.Close()
 	layers, err := d.Layers()
 	fmt.Println(layers, err, d.Root.Mag != nil)
-	voxels, err := volume.ReadBox(context.Background(), d.Root.Mag, volume.Box{Min: volume.Vec{10, 2, 0}, Max: volume.Vec{14, 3, 1}})
+	voxels, err := volume.ReadBox(context.Background(), d.Root.Mag,
+		volume.Box{Min: volume.Vec{10, 2, 0}, Max: volume.Vec{14, 3, 1}})
 	fmt.Println(voxels, err)
 	// Output:
 	// [1] <nil> true

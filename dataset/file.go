@@ -38,13 +38,16 @@ func (f File) as() (as filesource.As, err error) {
 	case f.Channels < 0:
 		return as, hint.Usagef("", "--channels: expected at least 1")
 	case !hasSize && f.Type == "" && (f.Channels > 1 || f.BigEndian):
-		return as, hint.Usagef("", "--channels and --big-endian are for a file without a header, with --shape and --dtype")
+		return as,
+			hint.Usagef("", "--channels and --big-endian are for a file without a header, with --shape and --dtype")
 	case !hasSize && f.Type == "":
 		return as, nil
 	case !hasSize:
-		return as, hint.Usagef("write it like --shape 1024,1024,256", "--dtype is for a file without a header, which needs --shape")
+		return as, hint.Usagef("write it like --shape 1024,1024,256",
+			"--dtype is for a file without a header, which needs --shape")
 	case f.Type == "":
-		return as, hint.Usagef("write it like --dtype uint8", "--shape is for a file without a header, which needs --dtype")
+		return as, hint.Usagef("write it like --dtype uint8",
+			"--shape is for a file without a header, which needs --dtype")
 	}
 	raw := filesource.RawShape{Size: f.Size, Channels: max(1, f.Channels), BigEndian: f.BigEndian}
 	if raw.Type, err = volume.ParseType(f.Type); err != nil {
@@ -66,7 +69,9 @@ func (d *directories) recogniseSource(fsys fs.FS, path, name string) (root volum
 	}
 	root, err = filesource.Recognise(fsys, name, d.fileOptions(path, as, d.options.Log))
 	if errors.Is(err, filesource.ErrNotRecognised) {
-		return root, hint.Usagef("", "--shape, --dtype, --axes, --voxel-size and --offset are for a file of voxels or a folder of pictures, which this is not")
+		return root,
+			hint.Usagef("",
+				"--shape, --dtype, --axes, --voxel-size and --offset are for a file of voxels or a folder of pictures, which this is not")
 	}
 	return root, err
 }

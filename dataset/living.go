@@ -8,8 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// living is a bucket of an open dataset. When the dataset is closed, no request starts any more, and those end that have no context of
-// their own: lookups, listings and reads of metadata.
+// living is a bucket of an open dataset. When the dataset is closed, no request starts any more, and those end that
+// have no context of their own: lookups, listings and reads of metadata.
 type living struct {
 	object.Bucket
 	life context.Context

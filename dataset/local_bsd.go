@@ -20,8 +20,8 @@ func isLocal(dir string) bool {
 	}
 }
 
-// mayHang reports whether files in a directory may be on another machine, which may stop to answer. Even if the directory is local,
-// it may have file servers mounted below it.
+// mayHang reports whether files in a directory may be on another machine, which may stop to answer. Even if the
+// directory is local, it may have file servers mounted below it.
 func mayHang(dir string) bool {
 	if !isLocal(dir) {
 		return true

@@ -14,7 +14,8 @@ import (
 var localTypes = []uint32{
 	unix.EXT4_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.BCACHEFS_SUPER_MAGIC, xfsMagic, zfsMagic,
 	unix.TMPFS_MAGIC, unix.RAMFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC,
-	unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1, unix.ISOFS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC, unix.MSDOS_SUPER_MAGIC,
+	unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1, unix.ISOFS_SUPER_MAGIC, unix.EXFAT_SUPER_MAGIC,
+	unix.MSDOS_SUPER_MAGIC,
 }
 
 // Magic numbers that x/sys/unix lacks.
@@ -26,7 +27,8 @@ const (
 // diskTypes are the names of localTypes in the table of mounts, without overlay: what lies
 // below an overlay may be on a server.
 var diskTypes = []string{
-	"ext2", "ext3", "ext4", "btrfs", "f2fs", "bcachefs", "xfs", "zfs", "tmpfs", "ramfs", "squashfs", "erofs", "iso9660", "exfat", "vfat", "msdos",
+	"ext2", "ext3", "ext4", "btrfs", "f2fs", "bcachefs", "xfs", "zfs", "tmpfs", "ramfs", "squashfs", "erofs", "iso9660",
+	"exfat", "vfat", "msdos",
 }
 
 // isLocal reports whether a directory is on a file system of this machine. Unknown file systems

@@ -97,11 +97,14 @@ func compareComposed(t *testing.T, d volume.Dataset, c refdata.Composed, skip fu
 			want = v.SHA256Uint64
 		}
 		sum := sha256.Sum256(voxels)
-		if got := hex.EncodeToString(sum[:]); got != want || g.Size != volume.Vec(v.Size) || g.Origin != volume.Vec(v.Offset) {
-			t.Errorf("%s, mag %s: got %v %v at %v, expected %v %v at %v, or other voxels", v.Layer, v.Mag, g.Type, g.Size, g.Origin, v.DType, v.Size, v.Offset)
+		if got := hex.EncodeToString(sum[:]); got != want || g.Size != volume.Vec(v.Size) ||
+			g.Origin != volume.Vec(v.Offset) {
+			t.Errorf("%s, mag %s: got %v %v at %v, expected %v %v at %v, or other voxels", v.Layer, v.Mag, g.Type,
+				g.Size, g.Origin, v.DType, v.Size, v.Offset)
 		}
 		for axis := range 3 {
-			if v.VoxelSize == nil || math.Abs(g.Spacing[axis]-v.VoxelSize[axis]) < 1e-6 { // the manifest has rounded numbers
+			// the manifest has rounded numbers
+			if v.VoxelSize == nil || math.Abs(g.Spacing[axis]-v.VoxelSize[axis]) < 1e-6 {
 				continue
 			}
 			t.Errorf("%s, mag %s: voxels of %v nm, expected %v", v.Layer, v.Mag, g.Spacing, *v.VoxelSize)
@@ -111,7 +114,8 @@ func compareComposed(t *testing.T, d volume.Dataset, c refdata.Composed, skip fu
 	return compared
 }
 
-// TestMappings reads all mapped layers of the reference data. Damaged mappings are left out with the reason, and leave the others alone.
+// TestMappings reads all mapped layers of the reference data. Damaged mappings are left out with the reason, and leave
+// the others alone.
 func TestMappings(t *testing.T) {
 	dir, cases := composed(t, "mappings")
 	compared := 0
@@ -120,7 +124,8 @@ func TestMappings(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			d, err := Open(t.Context(), filepath.Join(dir, c.Mount), Options{FollowLinks: slices.Contains(c.Flags, "--follow-links")})
+			d, err := Open(t.Context(), filepath.Join(dir, c.Mount),
+				Options{FollowLinks: slices.Contains(c.Flags, "--follow-links")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +144,8 @@ func TestMappings(t *testing.T) {
 					if _, _, err := voxelsOfMag(t, d, absent, "1"); err == nil {
 						t.Errorf("%s is shown", absent)
 					}
-				} else if i := slices.IndexFunc(omitted, func(o volume.Omission) bool { return o.Name == absent }); i < 0 {
+				} else if i := slices.IndexFunc(omitted,
+					func(o volume.Omission) bool { return o.Name == absent }); i < 0 {
 					t.Errorf("%s is left out without a reason: %v", absent, omitted)
 				} else {
 					t.Log(omitted[i].Reason)

@@ -64,7 +64,8 @@ func TestEverythingIsADataset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if voxels, err := volume.ReadBox(t.Context(), m, bounds); err != nil || !slices.ContainsFunc(voxels, func(v byte) bool { return v != 0 }) {
+		if voxels, err := volume.ReadBox(t.Context(), m, bounds); err != nil ||
+			!slices.ContainsFunc(voxels, func(v byte) bool { return v != 0 }) {
 			t.Errorf("%s: %d voxels, %v", c.path, len(voxels), err)
 		}
 		if _, err := d.Layer("none"); !errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +117,9 @@ func TestCloseLeavesNothingOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if to, err := os.Readlink("/dev/fd/" + e.Name()); err == nil && slices.ContainsFunc([]string{dir, archive, nothing}, func(p string) bool { return strings.HasPrefix(to, filepath.Dir(p)) }) {
+			if to, err := os.Readlink("/dev/fd/" + e.Name()); err == nil &&
+				slices.ContainsFunc([]string{dir, archive, nothing},
+					func(p string) bool { return strings.HasPrefix(to, filepath.Dir(p)) }) {
 				files = append(files, to)
 			}
 		}
@@ -192,7 +195,8 @@ func TestCloseOfURL(t *testing.T) {
 	}
 }
 
-// TestOpenEndsWithItsContext: a server that does not answer does not keep Open from returning, even if what ends it panics.
+// TestOpenEndsWithItsContext: a server that does not answer does not keep Open from returning, even if what ends it
+// panics.
 func TestOpenEndsWithItsContext(t *testing.T) {
 	var panics atomic.Int32
 	for range 2 {
@@ -222,7 +226,8 @@ func openEndsWithItsContext(t *testing.T) {
 	defer server.Close()
 	defer close(over)
 	start := time.Now()
-	if d, err := Open(ctx, server.URL+"/cortex", Options{Timeout: time.Hour}); !errors.Is(err, errNoPatience) || d != nil {
+	if d, err := Open(ctx, server.URL+"/cortex", Options{Timeout: time.Hour}); !errors.Is(err, errNoPatience) ||
+		d != nil {
 		t.Errorf("got %v, %v", d, err)
 	}
 	if took := time.Since(start); took > time.Minute {
@@ -246,7 +251,8 @@ func TestAllow(t *testing.T) {
 		asked = append(asked, url)
 		return refused
 	}}
-	if _, err := Open(t.Context(), strings.Replace(server.URL, "//", "//user:secret@", 1)+"/a", o); !errors.Is(err, refused) {
+	if _, err := Open(t.Context(), strings.Replace(server.URL, "//", "//user:secret@", 1)+"/a", o); !errors.Is(err,
+		refused) {
 		t.Errorf("got %v", err)
 	}
 	d := &directories{}
@@ -261,7 +267,8 @@ func TestAllow(t *testing.T) {
 
 // TestDiskCacheTTL: with a disk cache, answers about objects are valid for a minute.
 func TestDiskCacheTTL(t *testing.T) {
-	if with, without := (Options{DiskCache: &DiskCache{}}).objects().TTL, (Options{}).objects().TTL; with != time.Minute || without != 0 {
+	if with, without := (Options{DiskCache: &DiskCache{}}).objects().TTL,
+		(Options{}).objects().TTL; with != time.Minute || without != 0 {
 		t.Errorf("got %v, and %v without", with, without)
 	}
 }
@@ -293,7 +300,8 @@ func TestDiskCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		voxels, err := volume.ReadBox(t.Context(), d.Root.Mag, volume.Box{Min: volume.Vec{40, 20, 10}, Max: volume.Vec{60, 40, 20}})
+		voxels, err := volume.ReadBox(t.Context(), d.Root.Mag,
+			volume.Box{Min: volume.Vec{40, 20, 10}, Max: volume.Vec{60, 40, 20}})
 		if err != nil || want != nil && !slices.Equal(voxels, want) {
 			t.Errorf("%d: other voxels, %v", i, err)
 		}

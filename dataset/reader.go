@@ -9,12 +9,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Reader reads boxes of a mag through a [cache.Cache]. A block that is in the cache is neither read nor decoded again, whichever Reader
-// has read it. A Reader keeps some cubes open. It may be used by many goroutines at once.
+// Reader reads boxes of a mag through a [cache.Cache]. A block that is in the cache is neither read nor decoded again,
+// whichever Reader has read it. A Reader keeps some cubes open. It may be used by many goroutines at once.
 //
-// A Reader shows the mag as it was when the Reader was made. If a cube that a read needs has changed since then, the error is
-// [volume.ErrChanged]. So a box never has voxels of two versions of a cube. A new Reader has the new version, and shares with the old one
-// what has not changed.
+// A Reader shows the mag as it was when the Reader was made. If a cube that a read needs has changed since then, the
+// error is [volume.ErrChanged]. So a box never has voxels of two versions of a cube. A new Reader has the new version,
+// and shares with the old one what has not changed.
 type Reader struct {
 	mag    *mosaic.Mosaic
 	blocks *cache.Source
@@ -33,12 +33,13 @@ func NewReader(m volume.Mag, c *cache.Cache) (*Reader, error) {
 // Bounds returns the bounding box of the layer, in voxels of the mag.
 func (r *Reader) Bounds() volume.Box { return r.mag.Bounds() }
 
-// Grid returns the geometry of a cube of the mag: the type of its voxels, and the size of blocks, which are read as a whole.
+// Grid returns the geometry of a cube of the mag: the type of its voxels, and the size of blocks, which are read as a
+// whole.
 func (r *Reader) Grid() volume.Grid { return r.mag.Cube() }
 
-// ReadBox returns the voxels of a box, in Fortran order with the channels of a voxel adjacent. The box is in voxels of the mag, in the
-// coordinates of Bounds. Voxels outside of the bounds are 0, and so are those that were never written. It fails if the box is empty, or
-// if any block that it needs cannot be read.
+// ReadBox returns the voxels of a box, in Fortran order with the channels of a voxel adjacent. The box is in voxels of
+// the mag, in the coordinates of Bounds. Voxels outside of the bounds are 0, and so are those that were never written.
+// It fails if the box is empty, or if any block that it needs cannot be read.
 func (r *Reader) ReadBox(ctx context.Context, box volume.Box) ([]byte, error) {
 	size, err := r.bytes(box)
 	if err != nil {
@@ -48,7 +49,8 @@ func (r *Reader) ReadBox(ctx context.Context, box volume.Box) ([]byte, error) {
 	return voxels, r.fill(ctx, box, voxels)
 }
 
-// ReadBoxInto is ReadBox into memory of the caller, which must have the bytes of the box. After an error its content is undefined.
+// ReadBoxInto is ReadBox into memory of the caller, which must have the bytes of the box. After an error its content is
+// undefined.
 func (r *Reader) ReadBoxInto(ctx context.Context, box volume.Box, voxels []byte) error {
 	size, err := r.bytes(box)
 	if err == nil && int64(len(voxels)) != size {

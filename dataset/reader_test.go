@@ -47,7 +47,8 @@ func TestReader(t *testing.T) {
 	if err != nil || r.Bounds() != bounds {
 		t.Errorf("got %v, expected %v, %v", r.Bounds(), bounds, err)
 	}
-	boxes := []volume.Box{bounds, bounds.Min.BoxOfOne(), {Min: bounds.Min.Add(volume.Vec{3, 1, 2}), Max: bounds.Max.Sub(volume.Vec{5, 0, 1})}}
+	boxes := []volume.Box{bounds, bounds.Min.BoxOfOne(), {Min: bounds.Min.Add(volume.Vec{3, 1, 2}),
+		Max: bounds.Max.Sub(volume.Vec{5, 0, 1})}}
 	for range 2 {
 		var all sync.WaitGroup
 		for _, box := range boxes {
@@ -61,7 +62,8 @@ func TestReader(t *testing.T) {
 		}
 		all.Wait()
 	}
-	if s, blocks := c.Stats(), r.mag.Local(bounds).Div(g.Block).Size(); s.Loads != uint64(blocks[0]*blocks[1]*blocks[2]) || s.Hits == 0 {
+	if s, blocks := c.Stats(),
+		r.mag.Local(bounds).Div(g.Block).Size(); s.Loads != uint64(blocks[0]*blocks[1]*blocks[2]) || s.Hits == 0 {
 		t.Errorf("got %+v for %v blocks", s, blocks)
 	}
 }

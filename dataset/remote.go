@@ -52,8 +52,8 @@ func (d *directories) openRemote(url string) (root volume.Root, err error) {
 	return root, d.explain(fsys, url, err)
 }
 
-// reach returns an error if a store does not answer. Without this, a directory of which nothing can be read would be taken for a
-// source that is damaged. The answer is used again when the source is recognised.
+// reach returns an error if a store does not answer. Without this, a directory of which nothing can be read would be
+// taken for a source that is damaged. The answer is used again when the source is recognised.
 func reach(fsys fs.FS) error {
 	_, err := fs.Stat(fsys, "datasource-properties.json")
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,8 @@ func (d *directories) whyNothing(url string) error {
 	return hint.Errorf("check the path in the bucket", "%s: there are no objects: %w", b.URL(), fs.ErrNotExist)
 }
 
-// diskCacheTTL is how long answers about objects are valid if a disk cache keeps their bytes. Programs that use one read the same data often.
+// diskCacheTTL is how long answers about objects are valid if a disk cache keeps their bytes. Programs that use one
+// read the same data often.
 const diskCacheTTL = time.Minute
 
 // objects returns how the objects of a store become files.
@@ -122,7 +123,8 @@ func (d *directories) bucket(url string) (object.Bucket, error) {
 		}
 	}
 	b, err := remote.Open(url, remote.Options{
-		Timeout: o.Timeout, Depth: o.Depth, Anonymous: o.Anonymous, Endpoint: o.Endpoint, Region: o.Region, UserAgent: o.UserAgent, Log: o.Log,
+		Timeout: o.Timeout, Depth: o.Depth, Anonymous: o.Anonymous, Endpoint: o.Endpoint, Region: o.Region,
+		UserAgent: o.UserAgent, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -156,8 +158,8 @@ func (d *directories) openParent(path string) (fs.FS, error) {
 	return d.openOutside(path)
 }
 
-// outsideURL returns a function that opens places that the metadata of a remote dataset name. A URL inside of the source, which
-// some programs write there, needs no permission. No path of this machine is opened for a remote dataset.
+// outsideURL returns a function that opens places that the metadata of a remote dataset name. A URL inside of the
+// source, which some programs write there, needs no permission. No path of this machine is opened for a remote dataset.
 func (d *directories) outsideURL(dataset string) func(string) (fs.FS, error) {
 	return func(place string) (fs.FS, error) {
 		url := place
@@ -211,6 +213,7 @@ func join(path, below string) string {
 
 // isFile reports whether an object of a store is a source by its name. All others are taken for directories.
 func isFile(name string) bool {
-	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) || filesource.IsForeign(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name) ||
+	return filepath.Ext(name) == ".wkw" || paths.IsArchive(name) || filesource.IsNamed(name) ||
+		filesource.IsForeign(name) || hdfsource.IsNamed(name) || knossos.IsConfig(name) ||
 		annotation.IsFile(name)
 }

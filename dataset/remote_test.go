@@ -72,7 +72,8 @@ func TestNothingThere(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	for name, want := range map[string]string{"empty": "there are no objects", "shut": "401 Unauthorized", "plain": "not a WKW, Zarr, N5, Precomputed or HDF5 dataset"} {
+	for name, want := range map[string]string{"empty": "there are no objects", "shut": "401 Unauthorized",
+		"plain": "not a WKW, Zarr, N5, Precomputed or HDF5 dataset"} {
 		_, err := Open(t.Context(), server.URL+"/"+name+"/cortex", Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected %q", name, err, want)
@@ -80,8 +81,8 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
-// TestMetadataCannotLeadOut: paths and names in metadata of every format, on a server whose proxy decodes once more and that takes "\\" for
-// "/". No request leaves the source.
+// TestMetadataCannotLeadOut: paths and names in metadata of every format, on a server whose proxy decodes once more and
+// that takes "\\" for "/". No request leaves the source.
 func TestMetadataCannotLeadOut(t *testing.T) {
 	formats := map[string]struct{ file, text string }{
 		"mag of WKW": {"datasource-properties.json", `{"id": {"name": "c", "team": ""}, "scale": [1, 1, 1], "dataLayers": [{"name": "color", "category": "color",
@@ -98,7 +99,8 @@ func TestMetadataCannotLeadOut(t *testing.T) {
 		"OME-Zarr": {".zattrs", `{"multiscales": [{"version": "0.4", "axes": [{"name": "z"}, {"name": "y"}, {"name": "x"}], "datasets": [{"path": "PATH",
 			"coordinateTransformations": [{"type": "scale", "scale": [1, 1, 1]}]}]}]}`},
 	}
-	for _, below := range []string{"..%2fother", `..\\other`, "a/..%5c..%2fother", "..%252fother", "..;a/other", "ROOT/..%2fother", "ROOT/..%5cother", "ROOT/%2e%2e/other"} {
+	for _, below := range []string{"..%2fother", `..\\other`, "a/..%5c..%2fother", "..%252fother", "..;a/other",
+		"ROOT/..%2fother", "ROOT/..%5cother", "ROOT/%2e%2e/other"} {
 		for name, format := range formats {
 			var asked atomic.Int64
 			var server *httptest.Server
@@ -107,13 +109,15 @@ func TestMetadataCannotLeadOut(t *testing.T) {
 				twice, _ := url.PathUnescape(r.URL.Path)
 				at := strings.ReplaceAll(strings.ReplaceAll(twice, `\`, "/"), "..;a", "..")
 				at = path.Clean(at)
-				parent := at == "/data" || at == "/data/datasource-properties.json" // which may have the metadata of a dataset
+				// which may have the metadata of a dataset
+				parent := at == "/data" || at == "/data/datasource-properties.json"
 				if !parent && at != "/data/cortex" && !strings.HasPrefix(at, "/data/cortex/") {
 					t.Errorf("%s with %s: asked for %s", name, below, r.URL.EscapedPath())
 				}
 				switch r.URL.Path {
 				case "/data/cortex/" + format.file:
-					text := strings.ReplaceAll(strings.ReplaceAll(format.text, "PATH", below), "ROOT", server.URL+"/data/cortex")
+					text := strings.ReplaceAll(strings.ReplaceAll(format.text, "PATH", below), "ROOT",
+						server.URL+"/data/cortex")
 					http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 				case "/data/cortex/.zgroup":
 					if format.file == ".zattrs" {

@@ -35,8 +35,9 @@ func zipped(t *testing.T, name, content string) []byte {
 	return b.Bytes()
 }
 
-// TestTreesWithoutVolumes opens annotations with trees and no volume: an NML file, an archive, a directory, and a file on a server. Each has no
-// layer, the NML file, and the trees. What has no trees either is refused. A directory of another format is that, whatever lies in it.
+// TestTreesWithoutVolumes opens annotations with trees and no volume: an NML file, an archive, a directory, and a file
+// on a server. Each has no layer, the NML file, and the trees. What has no trees either is refused. A directory of
+// another format is that, whatever lies in it.
 func TestTreesWithoutVolumes(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, content []byte) {
@@ -58,7 +59,8 @@ func TestTreesWithoutVolumes(t *testing.T) {
 	write("parent/pictures/a.nrrd", []byte("NRRD0004\ntype: uchar\ndimension: 3\nsizes: 1 1 2\nencoding: raw\n\n12"))
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
-	for _, source := range []string{"trees.nml", "folder", "trees.zip", "inner.zip", server.URL + "/trees.nml", server.URL + "/trees.zip"} {
+	for _, source := range []string{"trees.nml", "folder", "trees.zip", "inner.zip", server.URL + "/trees.nml",
+		server.URL + "/trees.zip"} {
 		path := source
 		if !strings.HasPrefix(source, "http") {
 			path = filepath.Join(dir, source)
@@ -75,15 +77,18 @@ func TestTreesWithoutVolumes(t *testing.T) {
 			t.Errorf("%s: the NML file: %v", source, err)
 		}
 		want := "# unit: micrometers\n# id type x y z radius parent\n1 0 1 0.1 0.02 0.02 -1\n2 0 2 0 0.04 0.03 1\n"
-		if got, err := fs.ReadFile(d.Files(), "skeletons/axon.swc"); err != nil || !strings.HasSuffix(string(got), want) {
+		if got, err := fs.ReadFile(d.Files(), "skeletons/axon.swc"); err != nil ||
+			!strings.HasSuffix(string(got), want) {
 			t.Errorf("%s: the tree: %v, %q", source, err, got)
 		}
 		if err := d.Close(); err != nil {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
-	for source, want := range map[string]string{"empty.nml": "neither volumes nor trees", "empty.zip": "", "parent": "not a WKW"} {
-		if _, err := Open(t.Context(), filepath.Join(dir, source), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+	for source, want := range map[string]string{"empty.nml": "neither volumes nor trees", "empty.zip": "",
+		"parent": "not a WKW"} {
+		if _, err := Open(t.Context(), filepath.Join(dir, source), Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", source, err)
 		}
 	}

@@ -12,14 +12,16 @@ import (
 	"github.com/wkwfs/wkwfs/webknossos"
 )
 
-// Unfinished returns the names of the layers whose import is not finished, also of those that are not shown. The name of a layer is
-// "" if d is that layer, or a mag of it. It looks into at most limit directories of a dataset; 0 means all.
+// Unfinished returns the names of the layers whose import is not finished, also of those that are not shown. The name
+// of a layer is "" if d is that layer, or a mag of it. It looks into at most limit directories of a dataset; 0 means
+// all.
 func (d *Dataset) Unfinished(limit int) (names []string) {
 	switch {
 	case d.fsys == nil: // a file: nothing is imported into an archive
 		return nil
 	case d.Root.Dataset != nil:
-		for name, unfinished := range parallel.EachOf(upTo(limit, d.layerNames), func(name string) bool { return hasJournal(d.fsys, name) }) {
+		for name, unfinished := range parallel.EachOf(upTo(limit, d.layerNames),
+			func(name string) bool { return hasJournal(d.fsys, name) }) {
 			if unfinished {
 				names = append(names, name)
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/webknossos"
 )
 
-// TestUnfinished: the journal of an import is found from the dataset, the layer and the mag, also by HTTP, where directories cannot be listed. An
-// unfinished layer that is not shown is found by a listing.
+// TestUnfinished: the journal of an import is found from the dataset, the layer and the mag, also by HTTP, where
+// directories cannot be listed. An unfinished layer that is not shown is found by a listing.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	if err := sample.Write(t.Context(), dir, smallSample()); err != nil {

@@ -26,12 +26,14 @@ var smallMags = map[string]struct {
 		return webknossos.Recognise(fsys, "color/1", webknossos.Options{Name: "1"})
 	}},
 	"Zarr": {fstest.MapFS{
-		".zarray": {Data: []byte(`{"zarr_format": 2, "shape": [2, 2, 2], "chunks": [1, 2, 2], "dtype": "|u1", "order": "C", "compressor": null, "filters": null, "fill_value": 0}`)},
-		"0.0.0":   {Data: []byte("chun")},
+		".zarray": {Data: []byte(
+			`{"zarr_format": 2, "shape": [2, 2, 2], "chunks": [1, 2, 2], "dtype": "|u1", "order": "C", "compressor": null, "filters": null, "fill_value": 0}`)},
+		"0.0.0": {Data: []byte("chun")},
 	}, func(fsys fs.FS) (volume.Root, error) { return zarr.Recognise(fsys, ".") }},
 	"N5": {fstest.MapFS{
-		"attributes.json": {Data: []byte(`{"dimensions": [2, 2, 2], "blockSize": [2, 2, 1], "dataType": "uint8", "compression": {"type": "raw"}}`)},
-		"0/0/0":           {Data: []byte("\x00\x00\x00\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x01bloc")},
+		"attributes.json": {Data: []byte(
+			`{"dimensions": [2, 2, 2], "blockSize": [2, 2, 1], "dataType": "uint8", "compression": {"type": "raw"}}`)},
+		"0/0/0": {Data: []byte("\x00\x00\x00\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x01bloc")},
 	}, func(fsys fs.FS) (volume.Root, error) { return n5.Recognise(fsys, ".") }},
 	"Precomputed": {fstest.MapFS{
 		"info": {Data: []byte(`{"@type": "neuroglancer_multiscale_volume", "type": "image", "data_type": "uint8", "num_channels": 1,
@@ -40,7 +42,8 @@ var smallMags = map[string]struct {
 	}, func(fsys fs.FS) (volume.Root, error) { return precomputed.Recognise(fsys, ".", precomputed.Options{}) }},
 }
 
-// TestFormatsReportSpeed: the mags and cubes of all formats report on the speed of their files, and so do mosaics and caches of them.
+// TestFormatsReportSpeed: the mags and cubes of all formats report on the speed of their files, and so do mosaics and
+// caches of them.
 func TestFormatsReportSpeed(t *testing.T) {
 	for name, f := range smallMags {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,8 @@ func (d *directories) withoutLink(rawURL string) (string, error) {
 			return at, nil
 		}
 	}
-	return "", fmt.Errorf("%s: its data store %s does not stream the dataset as Zarr", remote.Display(rawURL), remote.Display(about.DataStore.URL))
+	return "", fmt.Errorf("%s: its data store %s does not stream the dataset as Zarr", remote.Display(rawURL),
+		remote.Display(about.DataStore.URL))
 }
 
 // places returns the paths at which a data store may stream the dataset, by the versions of its API.
@@ -90,7 +91,9 @@ func (d *directories) describe(l link.WEBKNOSSOS) (about description, err error)
 		return about, notPublic(l, fs.ErrNotExist)
 	}
 	if err := json.Unmarshal(b, &about); err != nil || !paths.IsURL(about.DataStore.URL) {
-		return about, fmt.Errorf("%s: expected the description of a dataset of WEBKNOSSOS with the URL of its data store, found something else", remote.Display(l.Server))
+		return about,
+			fmt.Errorf(
+				"%s: expected the description of a dataset of WEBKNOSSOS with the URL of its data store, found something else", remote.Display(l.Server))
 	}
 	return about, nil
 }
@@ -100,7 +103,8 @@ func notPublic(l link.WEBKNOSSOS, err error) error {
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		err = failed.Err
 	}
-	return hint.Errorf("a dataset has to be public, or the link one for sharing, with ?token=…", "WEBKNOSSOS at %s: the dataset: %w", remote.Display(l.Server), err)
+	return hint.Errorf("a dataset has to be public, or the link one for sharing, with ?token=…",
+		"WEBKNOSSOS at %s: the dataset: %w", remote.Display(l.Server), err)
 }
 
 // query returns a query with a value, or "" without one.

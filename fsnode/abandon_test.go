@@ -162,7 +162,8 @@ func TestAbandonedCallsAreBounded(t *testing.T) {
 
 // TestAnswersAtOnce: a call to a source that answers at once runs in the goroutine of the request.
 func TestAnswersAtOnce(t *testing.T) {
-	_, nodes, _, err := newNodes(newHanging(), Options{Observer: noObserver{}, AnswersAtOnce: func() bool { return true }})
+	_, nodes, _, err := newNodes(newHanging(), Options{Observer: noObserver{},
+		AnswersAtOnce: func() bool { return true }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,8 @@ func TestAbandonedPanic(t *testing.T) {
 		}
 		release()
 		synctest.Wait()
-		if got := log.String(); !strings.Contains(got, "panic in fsnode.source: in Stat") || !strings.Contains(got, "hanging_test.go") {
+		if got := log.String(); !strings.Contains(got, "panic in fsnode.source: in Stat") ||
+			!strings.Contains(got, "hanging_test.go") {
 			t.Errorf("the log: %s", got)
 		}
 	})

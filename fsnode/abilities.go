@@ -37,8 +37,8 @@ type (
 	//	Push(to Sink)
 	//	ReadOnce() bool
 	//
-	// Push is called at most once, before the first read. ReadOnce reports whether programs usually read the file once, all
-	// of it and in large pieces: then its first reader may read it past the page cache, and there is no sink.
+	// Push is called at most once, before the first read. ReadOnce reports whether programs usually read the file once,
+	// all of it and in large pieces: then its first reader may read it past the page cache, and there is no sink.
 	Pusher = vfs.Pusher
 
 	// A Writer is a file whose bytes can be written, while its size never changes:
@@ -78,8 +78,9 @@ type (
 	//	Live       bool                     // the content describes the server itself
 	//	Writable   bool                     // the file may be a Writer
 	//
-	// Without Version, the version is a hash of the size, the modification time and, in a *syscall.Stat_t, the
-	// device, inode number and change time. Without Stored, the number of allocated blocks in a *syscall.Stat_t counts, or the size.
+	// Without Version, the version is a hash of the size, the modification time and, in a *syscall.Stat_t, the device,
+	// inode number and change time. Without Stored, the number of allocated blocks in a *syscall.Stat_t counts, or the
+	// size.
 	//
 	// Each open of a live file returns new content, of a size that is unknown before, so it is read past the
 	// page cache. Its owner and permissions are never replaced, and its reads are not observed. A writable file has one

@@ -17,7 +17,8 @@ import (
 // onDisk is what an operating system says about a file whose view has another size.
 var onDisk = &syscall.Stat_t{
 	Uid: 1001, Gid: 1002, Size: 99, Blocks: 6, Nlink: 7,
-	Atim: syscall.Timespec{Sec: 1, Nsec: 2}, Ctim: syscall.Timespec{Sec: 3, Nsec: 4}, Mtim: syscall.Timespec{Sec: 5, Nsec: 6},
+	Atim: syscall.Timespec{Sec: 1, Nsec: 2}, Ctim: syscall.Timespec{Sec: 3, Nsec: 4},
+	Mtim: syscall.Timespec{Sec: 5, Nsec: 6},
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -45,9 +46,12 @@ func TestAttributes(t *testing.T) {
 			with(file, func(a *fuse.Attr) { a.Mode = syscall.S_IFREG | 0o555 })},
 		{"nor a directory", fstest.MapFile{Mode: fs.ModeDir | 0o777}, nil, Options{},
 			with(dir, func(a *fuse.Attr) { a.Mode = syscall.S_IFDIR | 0o555 })},
-		{"no permissions", fstest.MapFile{Mode: 0}, nil, Options{}, with(file, func(a *fuse.Attr) { a.Mode = syscall.S_IFREG })},
-		{"no special bits", fstest.MapFile{Mode: 0o640 | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky}, nil, Options{}, file},
-		{"owner, times and allocation of the operating system", fstest.MapFile{Mode: 0o640, Sys: onDisk}, nil, Options{},
+		{"no permissions", fstest.MapFile{Mode: 0}, nil, Options{},
+			with(file, func(a *fuse.Attr) { a.Mode = syscall.S_IFREG })},
+		{"no special bits", fstest.MapFile{Mode: 0o640 | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky}, nil, Options{},
+			file},
+		{"owner, times and allocation of the operating system", fstest.MapFile{Mode: 0o640, Sys: onDisk}, nil,
+			Options{},
 			with(file, func(a *fuse.Attr) {
 				a.Uid, a.Gid, a.Blocks = 1001, 1002, 6
 				a.Atime, a.Atimensec, a.Ctime, a.Ctimensec = 1, 2, 3, 4
@@ -57,22 +61,27 @@ func TestAttributes(t *testing.T) {
 				a.Uid, a.Gid = 1001, 1002
 				a.Atime, a.Atimensec, a.Ctime, a.Ctimensec = 1, 2, 3, 4
 			})},
-		{"stored in less", fstest.MapFile{Mode: 0o640, Sys: onDisk}, func(i fs.FileInfo) fs.FileInfo { return stored{i, 513} }, Options{},
+		{"stored in less", fstest.MapFile{Mode: 0o640, Sys: onDisk},
+			func(i fs.FileInfo) fs.FileInfo { return stored{i, 513} }, Options{},
 			with(file, func(a *fuse.Attr) {
 				a.Uid, a.Gid, a.Blocks = 1001, 1002, 2
 				a.Atime, a.Atimensec, a.Ctime, a.Ctimensec = 1, 2, 3, 4
 			})},
-		{"stored in nothing", fstest.MapFile{Mode: 0o640}, func(i fs.FileInfo) fs.FileInfo { return stored{i, 0} }, Options{},
+		{"stored in nothing", fstest.MapFile{Mode: 0o640}, func(i fs.FileInfo) fs.FileInfo { return stored{i, 0} },
+			Options{},
 			with(file, func(a *fuse.Attr) { a.Blocks = 0 })},
-		{"a block is whole", fstest.MapFile{Mode: 0o640}, func(i fs.FileInfo) fs.FileInfo { return stored{i, 512} }, Options{},
+		{"a block is whole", fstest.MapFile{Mode: 0o640}, func(i fs.FileInfo) fs.FileInfo { return stored{i, 512} },
+			Options{},
 			with(file, func(a *fuse.Attr) { a.Blocks = 1 })},
 
-		{"owner of the mount", fstest.MapFile{Mode: 0o640, Sys: &syscall.Stat_t{Uid: 1, Gid: 2}}, nil, Options{UID: ptr(uint32(7))},
+		{"owner of the mount", fstest.MapFile{Mode: 0o640, Sys: &syscall.Stat_t{Uid: 1, Gid: 2}}, nil,
+			Options{UID: ptr(uint32(7))},
 			with(file, func(a *fuse.Attr) {
 				a.Uid, a.Gid, a.Blocks = 7, 2, 0
 				a.Atime, a.Atimensec, a.Ctime, a.Ctimensec = 0, 0, 0, 0
 			})},
-		{"group of the mount", fstest.MapFile{Mode: 0o640}, nil, Options{GID: ptr(uint32(8))}, with(file, func(a *fuse.Attr) { a.Gid = 8 })},
+		{"group of the mount", fstest.MapFile{Mode: 0o640}, nil, Options{GID: ptr(uint32(8))},
+			with(file, func(a *fuse.Attr) { a.Gid = 8 })},
 		{"owner 0", fstest.MapFile{Mode: 0o640, Sys: onDisk}, nil, Options{UID: ptr(uint32(0)), GID: ptr(uint32(0))},
 			with(file, func(a *fuse.Attr) {
 				a.Blocks = 6
@@ -85,13 +94,15 @@ func TestAttributes(t *testing.T) {
 		{"umask of a directory", fstest.MapFile{Mode: fs.ModeDir | 0o700}, nil, Options{Umask: ptr(fs.FileMode(0o027))},
 			with(dir, func(a *fuse.Attr) { a.Mode = syscall.S_IFDIR | 0o550 })},
 
-		{"a live file keeps its owner and permissions", fstest.MapFile{Mode: 0o400, Sys: onDisk}, func(i fs.FileInfo) fs.FileInfo { return live{i} },
+		{"a live file keeps its owner and permissions", fstest.MapFile{Mode: 0o400, Sys: onDisk},
+			func(i fs.FileInfo) fs.FileInfo { return live{i} },
 			Options{UID: ptr(uint32(7)), GID: ptr(uint32(8)), Umask: ptr(fs.FileMode(0))},
 			with(file, func(a *fuse.Attr) {
 				a.Mode, a.Uid, a.Gid, a.Blocks = syscall.S_IFREG|0o400, 1001, 1002, 6
 				a.Atime, a.Atimensec, a.Ctime, a.Ctimensec = 1, 2, 3, 4
 			})},
-		{"a live directory keeps them, too", fstest.MapFile{Mode: fs.ModeDir | 0o500}, func(i fs.FileInfo) fs.FileInfo { return live{i} },
+		{"a live directory keeps them, too", fstest.MapFile{Mode: fs.ModeDir | 0o500},
+			func(i fs.FileInfo) fs.FileInfo { return live{i} },
 			Options{UID: ptr(uint32(7)), GID: ptr(uint32(8)), Umask: ptr(fs.FileMode(0))},
 			with(dir, func(a *fuse.Attr) { a.Mode = syscall.S_IFDIR | 0o500 })},
 	} {
@@ -110,7 +121,8 @@ func TestAttributes(t *testing.T) {
 				t.Errorf("getattr: got %+v, %v, expected %+v", attr, status, c.want)
 			}
 			if entry.AttrTimeout() != time.Second || entry.EntryTimeout() != time.Second {
-				t.Errorf("the kernel keeps it for %v and %v, expected a second", entry.AttrTimeout(), entry.EntryTimeout())
+				t.Errorf("the kernel keeps it for %v and %v, expected a second", entry.AttrTimeout(),
+					entry.EntryTimeout())
 			}
 		})
 	}
@@ -138,7 +150,8 @@ func TestXattrs(t *testing.T) {
 			t.Errorf("%s: listed %q, %v", path, names, status)
 		}
 		for _, room := range []uint32{0, n - 1} {
-			if got, status := s.nodes.ListXAttr(nil, header(node), make([]byte, room)); got != n || status != fuse.Status(syscall.ERANGE) {
+			if got, status := s.nodes.ListXAttr(nil, header(node), make([]byte, room)); got != n ||
+				status != fuse.Status(syscall.ERANGE) {
 				t.Errorf("%s: a list in %d bytes: %d, %v, expected ERANGE and %d", path, room, got, status, n)
 			}
 		}
@@ -149,7 +162,8 @@ func TestXattrs(t *testing.T) {
 			if want == "" {
 				continue
 			}
-			if n, status := s.nodes.GetXAttr(nil, header(node), name, nil); int(n) != len(want) || status != fuse.Status(syscall.ERANGE) {
+			if n, status := s.nodes.GetXAttr(nil, header(node), name, nil); int(n) != len(want) ||
+				status != fuse.Status(syscall.ERANGE) {
 				t.Errorf("%s: the size of %s is %d, %v, expected ERANGE and %d", path, name, n, status, len(want))
 			}
 		}

@@ -27,15 +27,15 @@
 //
 // # Identity
 //
-// The inode number of an entry is a hash of its path, so it is the same after a remount. The number of a node,
-// by which the kernel knows it, is a hash of its path and the version of its content ([Details]). When a
-// file changes, a lookup of its name returns a new node, which has its own page cache. The old node keeps its pages and its open files. So nothing is ever
-// invalidated, and old and new bytes cannot meet in one page cache. The kernel may use a name from its cache
-// for a second. Open compares versions and returns ESTALE if the file has changed; the kernel then looks up
-// the name again and opens the new version. So each open sees the current version. The kernel repeats an open
-// once, so Open keeps the new version for the thread until then: however often the file changes, the program
-// never sees ESTALE. Threads outside of the PID namespace of the server cannot be distinguished. They see ESTALE
-// if the file changes twice during one open.
+// The inode number of an entry is a hash of its path, so it is the same after a remount. The number of a node, by which
+// the kernel knows it, is a hash of its path and the version of its content ([Details]). When a file changes, a lookup
+// of its name returns a new node, which has its own page cache. The old node keeps its pages and its open files. So
+// nothing is ever invalidated, and old and new bytes cannot meet in one page cache. The kernel may use a name from its
+// cache for a second. Open compares versions and returns ESTALE if the file has changed; the kernel then looks up the
+// name again and opens the new version. So each open sees the current version. The kernel repeats an open once, so Open
+// keeps the new version for the thread until then: however often the file changes, the program never sees ESTALE.
+// Threads outside of the PID namespace of the server cannot be distinguished. They see ESTALE if the file changes twice
+// during one open.
 //
 // File handles (name_to_handle_at, NFS) consist of the numbers of nodes. The paths of the last 80,000 nodes or so are
 // kept, in 16 MiB, so that the kernel finds a node again after it has forgotten it.
@@ -49,12 +49,12 @@
 //
 // # Writing
 //
-// With [Options].Writable, programs can write files that are a [Writer]. The size of a file stays: the kernel may set it to
-// what it is, or to 0, which changes nothing and means that all bytes will be written. Such a file is one node, whatever it
-// contains, so that all programs that have it open share its pages. Each open forgets the pages from before, and a close
-// or fsync after a write forgets those of the other files that are open and can be written. Pages of shared maps
-// reach the server when they are synced, or when the map is removed, on all kernels. There is no writeback cache: each
-// write(2) is a request.
+// With [Options].Writable, programs can write files that are a [Writer]. The size of a file stays: the kernel may set
+// it to what it is, or to 0, which changes nothing and means that all bytes will be written. Such a file is one node,
+// whatever it contains, so that all programs that have it open share its pages. Each open forgets the pages from
+// before, and a close or fsync after a write forgets those of the other files that are open and can be written. Pages
+// of shared maps reach the server when they are synced, or when the map is removed, on all kernels. There is no
+// writeback cache: each write(2) is a request.
 //
 // # Concurrency
 //
@@ -95,10 +95,10 @@
 //
 //   - fio verifies what it reads, and finds no fault with its engines sync, mmap, libaio and io_uring.
 //     `TestClientFio`
-//   - A program that looks up, opens, lists or asks for attributes can be killed while the source does not answer,
-//     as a reader can. A source may be on another machine if it is an overlay, or if another file system than a
-//     disk's is mounted below it when wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel, and then end one
-//     after the other. Up to 1,000 such calls are abandoned; what they open later is closed.
+//   - A program that looks up, opens, lists or asks for attributes can be killed while the source does not answer, as a
+//     reader can. A source may be on another machine if it is an overlay, or if another file system than a disk's is
+//     mounted below it when wkwfs mounts it. Programs that look up the same name may wait for each other in the kernel,
+//     and then end one after the other. Up to 1,000 such calls are abandoned; what they open later is closed.
 //     `TestWaitingProcessesCanBeKilled`, `TestEveryRequestWhileTheSourceHangs`,
 //     `TestEveryRequestWhileTheServerIsStopped`, `TestEveryRequestWhileWhatLooksLocalHangs`, `TestMayHang`,
 //     `TestRequestsCanBeAbandoned`, `TestAbandonedCallsAreBounded`

@@ -16,9 +16,9 @@ import (
 
 // nodePaths remembers the paths of nodes, the most recently used ones.
 //
-// The kernel forgets nodes when it needs memory. Programs may still have their handles: name_to_handle_at(2) makes them,
-// and NFS servers give them to their clients. For the handle of a node that it has forgotten, the kernel sends the
-// number of the node only.
+// The kernel forgets nodes when it needs memory. Programs may still have their handles: name_to_handle_at(2) makes
+// them, and NFS servers give them to their clients. For the handle of a node that it has forgotten, the kernel sends
+// the number of the node only.
 type nodePaths struct {
 	mu    sync.Mutex
 	paths *lru.Cache[uint64, string] // by the number of the node

@@ -32,7 +32,8 @@ func TestForgottenNodes(t *testing.T) {
 					t.Errorf("known: %v: %+v, status %v, expected %+v", known, got, status, first)
 				}
 			}
-			if attr, status := s.getattr(nil, first.NodeId); !status.Ok() || attr != first.Attr || attr.Ino != inode(name) {
+			if attr, status := s.getattr(nil, first.NodeId); !status.Ok() || attr != first.Attr ||
+				attr.Ino != inode(name) {
 				t.Errorf("attributes %+v, status %v, expected %+v with inode %d", attr, status, first.Attr, inode(name))
 			}
 			if first.Mode&syscall.S_IFMT == syscall.S_IFREG {
@@ -65,10 +66,13 @@ func TestForgottenParents(t *testing.T) {
 			}
 			var got fuse.EntryOut
 			status := s.nodes.Lookup(nil, header(child.NodeId), "..", &got)
-			if !status.Ok() || got.NodeId != want.NodeId || got.Ino != inode(parent) || got.Mode != syscall.S_IFDIR|0o555 {
-				t.Errorf("%s, forgotten: %v: directory %+v, status %v, expected node %d", name, forgotten, got, status, want.NodeId)
+			if !status.Ok() || got.NodeId != want.NodeId || got.Ino != inode(parent) ||
+				got.Mode != syscall.S_IFDIR|0o555 {
+				t.Errorf("%s, forgotten: %v: directory %+v, status %v, expected node %d", name, forgotten, got, status,
+					want.NodeId)
 			}
-			if status := s.lookup(nil, got.NodeId, "f"); status.Ok() != (name == "f" || name == "a" || name == "a/b/f") {
+			if status := s.lookup(nil, got.NodeId, "f"); status.Ok() != (name == "f" || name == "a" ||
+				name == "a/b/f") {
 				t.Errorf("%s, forgotten: %v: lookup of f in its directory: %v", name, forgotten, status)
 			}
 		}
@@ -82,9 +86,11 @@ func TestForgottenErrors(t *testing.T) {
 		change      func(*source)
 		want        syscall.Errno
 	}{
-		{"another version", "a/f", func(src *source) { src.MapFS["a/f"] = &fstest.MapFile{Data: []byte("new")} }, syscall.ESTALE},
+		{"another version", "a/f", func(src *source) { src.MapFS["a/f"] = &fstest.MapFile{Data: []byte("new")} },
+			syscall.ESTALE},
 		{"removed", "a/f", func(src *source) { delete(src.MapFS, "a/f") }, syscall.ENOENT},
-		{"a file that is a directory", "a/f", func(src *source) { src.MapFS["a/f"] = &fstest.MapFile{Mode: fs.ModeDir} }, syscall.ESTALE},
+		{"a file that is a directory", "a/f",
+			func(src *source) { src.MapFS["a/f"] = &fstest.MapFile{Mode: fs.ModeDir} }, syscall.ESTALE},
 		{"a directory that is a file", "a", func(src *source) {
 			delete(src.MapFS, "a/f")
 			src.MapFS["a"] = &fstest.MapFile{Data: []byte("new")}

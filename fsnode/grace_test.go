@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestGrace: the context of a read ends gracePeriod after that of the request, whether the read waits for it or asks it.
+// TestGrace: the context of a read ends gracePeriod after that of the request, whether the read waits for it or asks
+// it.
 func TestGrace(t *testing.T) {
 	isDone := func(ctx context.Context) bool {
 		select {

@@ -33,7 +33,8 @@ func TestOpenFlags(t *testing.T) {
 			s := newSessionWith(t, src, Options{Observer: seen})
 			node := s.find("f")
 			var out fuse.OpenOut
-			if status := s.nodes.Open(nil, &fuse.OpenIn{InHeader: *header(node)}, &out); !status.Ok() || out.OpenFlags != c.flags {
+			if status := s.nodes.Open(nil, &fuse.OpenIn{InHeader: *header(node)}, &out); !status.Ok() ||
+				out.OpenFlags != c.flags {
 				t.Errorf("%v, flags %#x, expected %#x", status, out.OpenFlags, c.flags)
 			}
 			if p, status := s.read(nil, node, out.Fh); string(p) != "f" || !status.Ok() {
@@ -46,8 +47,9 @@ func TestOpenFlags(t *testing.T) {
 	}
 }
 
-// TestReadOnce: the first reader of a large file that is usually read once bypasses the page cache, and gets no sink. Later readers
-// do not bypass it, nor do readers of other files, nor does any reader if the kernel could not map such a file.
+// TestReadOnce: the first reader of a large file that is usually read once bypasses the page cache, and gets no sink.
+// Later readers do not bypass it, nor do readers of other files, nor does any reader if the kernel could not map such a
+// file.
 func TestReadOnce(t *testing.T) {
 	const direct, cached = fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH, fuse.FOPEN_KEEP_CACHE | fuse.FOPEN_NOFLUSH
 	for _, c := range []struct {
@@ -71,7 +73,8 @@ func TestReadOnce(t *testing.T) {
 			node := s.find("f")
 			for i, want := range []uint32{c.flags, cached} {
 				var out fuse.OpenOut
-				if status := s.nodes.Open(nil, &fuse.OpenIn{InHeader: *header(node)}, &out); !status.Ok() || out.OpenFlags != want {
+				if status := s.nodes.Open(nil, &fuse.OpenIn{InHeader: *header(node)}, &out); !status.Ok() ||
+					out.OpenFlags != want {
 					t.Errorf("open %d: %v, flags %#x, expected %#x", i, status, out.OpenFlags, want)
 				}
 			}

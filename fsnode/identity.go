@@ -60,7 +60,8 @@ func showInode(a *fuse.Attr) {
 }
 
 // Lookup implements fuse.RawFileSystem.
-func (r inodeNumbers) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+func (r inodeNumbers) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string,
+	out *fuse.EntryOut) fuse.Status {
 	status := r.RawFileSystem.Lookup(cancel, header, name, out)
 	showInode(&out.Attr)
 	return status

@@ -55,7 +55,8 @@ func TestIdentity(t *testing.T) {
 
 // TestInodeNumbers holds the numbers: programs such as rsync and tar remember them.
 func TestInodeNumbers(t *testing.T) {
-	for path, want := range map[string]uint64{".": 1, "color": 0x4b0b07717083d94f, "color/1/volume.raw": 0x9cc88c0c2b27d003} {
+	for path, want := range map[string]uint64{".": 1, "color": 0x4b0b07717083d94f,
+		"color/1/volume.raw": 0x9cc88c0c2b27d003} {
 		if got := inode(path); got != want {
 			t.Errorf("%s: got %#x, expected %#x", path, got, want)
 		}

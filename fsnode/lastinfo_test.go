@@ -117,7 +117,8 @@ func TestAttributesFail(t *testing.T) {
 		for _, atOnce := range []bool{false, true} {
 			var log bytes.Buffer
 			src := newSource("f")
-			s := newSessionWith(t, src, Options{Log: slog.New(slog.NewTextHandler(&log, nil)), AnswersAtOnce: func() bool { return atOnce }})
+			s := newSessionWith(t, src, Options{Log: slog.New(slog.NewTextHandler(&log, nil)),
+				AnswersAtOnce: func() bool { return atOnce }})
 			node := s.find(c.path)
 			before, _ := s.timeOf(node)
 			src.fails, src.err, src.describe[c.path] = "stat", c.err, c.stat

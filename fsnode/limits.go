@@ -4,7 +4,8 @@ package fsnode
 
 import "github.com/wkwfs/wkwfs/internal/vfs"
 
-// limits are the sizes on which a mount depends, in bytes. Tests make them small, so that small files and directories reach them.
+// limits are the sizes on which a mount depends, in bytes. Tests make them small, so that small files and directories
+// reach them.
 type limits struct {
 	page  int64 // of the kernel
 	piece int64 // the best size of a push: it fits into the cache of one core
@@ -20,10 +21,12 @@ var usual = limits{page: pageSize, piece: 256 << 10, ahead: 512 << 10, batch: vf
 
 // onceLimits decide which files are read past the page cache: see onceReads.
 type onceLimits struct {
-	least  int64 // the size up to which a file is read through the page cache: the kernel reads that many bytes at once there
+	// the size up to which a file is read through the page cache: the kernel reads that many bytes at once there
+	least  int64
 	unseen int64 // the largest file that is read past the page cache before a reader has used large pieces
 	large  int   // the least length of a piece of a reader that gains, in bytes
-	// A reader loses if it uses smallPieces smaller pieces, or smaller pieces of smallBytes together. Readers of a header use fewer.
+	// A reader loses if it uses smallPieces smaller pieces, or smaller pieces of smallBytes together. Readers of a
+	// header use fewer.
 	smallPieces int32
 	smallBytes  int64
 	// opens is the number of opens that use the page cache after a reader that lost without it. It lost as much as some

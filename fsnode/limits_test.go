@@ -31,7 +31,8 @@ func TestPushOutsideOfFile(t *testing.T) {
 	for _, c := range []struct {
 		off, n int64
 		failed bool
-	}{{0, 4, false}, {4, 4, false}, {0, 8, false}, {8, 4, true}, {2, 4, true}, {0, 3, true}, {4, 0, true}, {-4, 8, true}} {
+	}{{0, 4, false}, {4, 4, false}, {0, 8, false}, {8, 4, true}, {2, 4, true}, {0, 3, true}, {4, 0, true},
+		{-4, 8, true}} {
 		failed.got = nil
 		if sinks[0].Write(make([]byte, c.n), c.off) { // without a mount, the page cache takes nothing
 			t.Errorf("%d bytes at %d are taken", c.n, c.off)
@@ -89,7 +90,8 @@ func TestAllReads(t *testing.T) {
 					} else {
 						got, _ = result.Bytes(nil)
 					}
-					if want := "0123456789"[min(off, size):min(off+n, size)]; string(got) != want || result.Size() != len(want) {
+					if want := "0123456789"[min(off, size):min(off+n, size)]; string(got) != want ||
+						result.Size() != len(want) {
 						t.Errorf("%s: %d bytes at %d of %d: got %q", kind, n, off, size, got)
 					}
 				}
@@ -119,8 +121,8 @@ func (b inBatches) List(string) iter.Seq2[[]fs.DirEntry, error] {
 	}
 }
 
-// TestAllListingOffsets lists directories of 0 to 7 entries in batches of 1 to 3. It goes on at all pairs of offsets, with room for one, two or all
-// entries.
+// TestAllListingOffsets lists directories of 0 to 7 entries in batches of 1 to 3. It goes on at all pairs of offsets,
+// with room for one, two or all entries.
 func TestAllListingOffsets(t *testing.T) {
 	for n := range 8 {
 		want := []string{".", ".."}
@@ -152,8 +154,10 @@ func TestAllListingOffsets(t *testing.T) {
 							if off > len(want) && (status == fuse.EINVAL || status.Ok()) && len(got) == 0 {
 								continue
 							}
-							if !status.Ok() || !slices.Equal(got, rest[:min(len(rest), len(got))]) || len(got) < min(len(rest), 1) {
-								t.Errorf("%q in batches of %d, from %d and then %d on: got %q, %v", want, size, first, off, got, status)
+							if !status.Ok() || !slices.Equal(got, rest[:min(len(rest), len(got))]) ||
+								len(got) < min(len(rest), 1) {
+								t.Errorf("%q in batches of %d, from %d and then %d on: got %q, %v", want, size, first,
+									off, got, status)
 							}
 							for i, e := range entries {
 								if int(e.Off) != off+i+1 {
@@ -175,10 +179,12 @@ type naiveOnce struct {
 	large  bool
 }
 
-// TestAllOnceReaders tries all sequences of four readers of a file, each of which reads some small and large pieces, with small limits.
+// TestAllOnceReaders tries all sequences of four readers of a file, each of which reads some small and large pieces,
+// with small limits.
 func TestAllOnceReaders(t *testing.T) {
 	l := onceLimits{least: 4, unseen: 16, large: 8, smallPieces: 2, smallBytes: 6, opens: 2}
-	readers := []string{"", "1", "11", "15", "4", "5", "555", "6", "7", "8", "8811", "88111111", "9", "1811", "3"} // the length of each piece
+	// the length of each piece
+	readers := []string{"", "1", "11", "15", "4", "5", "555", "6", "7", "8", "8811", "88111111", "9", "1811", "3"}
 	sizes := []int64{4, 5, 16, 17}
 	for n := range len(readers) * len(readers) * len(readers) {
 		for _, size := range sizes {

@@ -82,7 +82,8 @@ func TestListingOfLarge(t *testing.T) {
 	}
 	dir := s.find("dir")
 	handle, _ := s.opendir(nil, dir)
-	for _, off := range []int{vfs.BatchSize + 7, 0, n + 1, n + 2, 3, 2*vfs.BatchSize + 2, 2 * vfs.BatchSize, 1, vfs.BatchSize + 2, n} {
+	for _, off := range []int{vfs.BatchSize + 7, 0, n + 1, n + 2, 3, 2*vfs.BatchSize + 2, 2 * vfs.BatchSize, 1,
+		vfs.BatchSize + 2, n} {
 		entries, status := s.list(dir, handle, uint64(off), 200)
 		got := namesOf(entries)
 		if !status.Ok() || len(got) == 0 != (off == len(want)) || !slices.Equal(got, want[off:off+len(got)]) {
@@ -151,7 +152,8 @@ func TestLargeListingCanBeAbandoned(t *testing.T) {
 		cancel, ended := make(chan struct{}), make(chan fuse.Status, 1)
 		go func() {
 			out := fuse.NewDirEntryList(make([]byte, 200), off)
-			ended <- s.nodes.ReadDir(cancel, &fuse.ReadIn{InHeader: *header(dir), Fh: handle, Offset: off, Size: 200}, out)
+			ended <- s.nodes.ReadDir(cancel, &fuse.ReadIn{InHeader: *header(dir), Fh: handle, Offset: off, Size: 200},
+				out)
 		}()
 		time.Sleep(time.Hour)
 		if len(ended) > 0 {

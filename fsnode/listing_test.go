@@ -18,7 +18,8 @@ import (
 func (s *session) list(node, handle, off uint64, size int) ([]fuse.DirEntry, fuse.Status) {
 	s.t.Helper()
 	out := fuse.NewDirEntryList(make([]byte, size), off)
-	status := s.nodes.ReadDir(nil, &fuse.ReadIn{InHeader: *header(node), Fh: handle, Offset: off, Size: uint32(size)}, out)
+	status := s.nodes.ReadDir(nil, &fuse.ReadIn{InHeader: *header(node), Fh: handle, Offset: off, Size: uint32(size)},
+		out)
 	entries, err := fuse.ParseDirEntries(out.Bytes())
 	if err != nil {
 		s.t.Fatal(err)
@@ -80,13 +81,15 @@ func TestListing(t *testing.T) {
 		want         []fuse.DirEntry // without "." and ".."
 	}{
 		{".", ".", []fuse.DirEntry{{Name: "a", Mode: dir}, {Name: "b", Mode: file}}},
-		{"a", ".", []fuse.DirEntry{{Name: "0", Mode: file}, {Name: "B", Mode: file}, {Name: "c", Mode: dir}, {Name: "empty", Mode: dir}, {Name: "é", Mode: file}}},
+		{"a", ".", []fuse.DirEntry{{Name: "0", Mode: file}, {Name: "B", Mode: file}, {Name: "c", Mode: dir},
+			{Name: "empty", Mode: dir}, {Name: "é", Mode: file}}},
 		{"a/c", "a", []fuse.DirEntry{{Name: "f", Mode: file}}},
 		{"a/empty", "a", nil},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			s := newSession(t, src, nil)
-			want := []fuse.DirEntry{{Name: ".", Mode: dir, Ino: s.inode(c.path)}, {Name: "..", Mode: dir, Ino: s.inode(c.parent)}}
+			want := []fuse.DirEntry{{Name: ".", Mode: dir, Ino: s.inode(c.path)},
+				{Name: "..", Mode: dir, Ino: s.inode(c.parent)}}
 			for _, e := range c.want {
 				e.Ino = s.inode(strings.TrimPrefix(c.path+"/"+e.Name, "./"))
 				want = append(want, e)
@@ -153,7 +156,8 @@ func TestListingStays(t *testing.T) {
 	src := newSource("a", "b", "c")
 	s := newSession(t, src, nil)
 	var out fuse.OpenOut
-	if status := s.nodes.OpenDir(nil, &fuse.OpenIn{InHeader: *header(fuse.FUSE_ROOT_ID)}, &out); !status.Ok() || out.OpenFlags != 0 {
+	if status := s.nodes.OpenDir(nil, &fuse.OpenIn{InHeader: *header(fuse.FUSE_ROOT_ID)}, &out); !status.Ok() ||
+		out.OpenFlags != 0 {
 		t.Fatalf("opendir: %v, flags %#x", status, out.OpenFlags)
 	}
 	delete(src.MapFS, "b")

@@ -39,7 +39,8 @@ type Options struct {
 	// be fast and safe for concurrent use.
 	AnswersAtOnce func() bool
 
-	// Writable lets programs write the files that are a [Writer], within their permissions. Without it the mount is read-only.
+	// Writable lets programs write the files that are a [Writer], within their permissions. Without it the mount is
+	// read-only.
 	Writable bool
 
 	// UID and GID replace the owner and the group of all entries, unless they are nil.
@@ -69,13 +70,13 @@ const (
 	cacheTimeout = time.Second
 )
 
-// Mount mounts fsys at the directory mountpoint and serves it in the background. It returns when the mount
-// answers requests. A process of root mounts by itself. For other users the program fusermount3 must be
-// installed. The mount is read-only unless [Options].Writable is set, and always nosuid, nodev and noexec, and the kernel checks the permissions
-// of its files.
+// Mount mounts fsys at the directory mountpoint and serves it in the background. It returns when the mount answers
+// requests. A process of root mounts by itself. For other users the program fusermount3 must be installed. The mount is
+// read-only unless [Options].Writable is set, and always nosuid, nodev and noexec, and the kernel checks the
+// permissions of its files.
 //
-// If mountpoint is a [Descriptor], Mount serves the mount of another program, and needs no privileges. That program has chosen
-// the options of the mount.
+// If mountpoint is a [Descriptor], Mount serves the mount of another program, and needs no privileges. That program has
+// chosen the options of the mount.
 //
 // fsys must be safe for concurrent use. The caller keeps it open until [Server.Wait] returns.
 func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
@@ -104,7 +105,8 @@ func Mount(mountpoint string, fsys fs.FS, o Options) (*Server, error) {
 	return &Server{server, nodes, mountpoint, served}, nil
 }
 
-// serve starts the loops that serve a mount. The channel is closed when all of them have ended: after a panic of the first, the others go on.
+// serve starts the loops that serve a mount. The channel is closed when all of them have ended: after a panic of the
+// first, the others go on.
 func serve(loops interface {
 	Serve() // the first loop, which starts the others
 	Wait()  // for the others

@@ -267,7 +267,8 @@ func (n *node) sink() vfs.Sink {
 // accept them.
 func (n *node) push(p []byte, off int64) bool {
 	if size := n.info.last().Size(); !n.sink().Takes(off, int64(len(p)), size) {
-		n.log.errno("push", n.path, fmt.Errorf("%d bytes at byte %d: expected whole pages of the %d bytes of the file", len(p), off, size))
+		n.log.errno("push", n.path, fmt.Errorf("%d bytes at byte %d: expected whole pages of the %d bytes of the file",
+			len(p), off, size))
 		return false
 	}
 	if n.WriteCache(off, p) != 0 {
@@ -277,8 +278,8 @@ func (n *node) push(p []byte, off int64) bool {
 	return true
 }
 
-// OpendirHandle lists the first entries of the directory. The kernel must not cache the listing: it would trust it while the
-// modification time of the directory is the same, and tar and rsync restore that time.
+// OpendirHandle lists the first entries of the directory. The kernel must not cache the listing: it would trust it
+// while the modification time of the directory is the same, and tar and rsync restore that time.
 func (n *node) OpendirHandle(ctx context.Context, _ uint32) (_ gofs.FileHandle, _ uint32, number syscall.Errno) {
 	defer n.log.boundary("opendir", n.path, &number)
 	l := &listing{dir: n, start: 2}

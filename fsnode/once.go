@@ -8,13 +8,14 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// onceReads decides which files are read past the page cache. It is for files that programs usually read once (see [Pusher]),
-// and learns from all programs that use the mount.
+// onceReads decides which files are read past the page cache. It is for files that programs usually read once (see
+// [Pusher]), and learns from all programs that use the mount.
 //
-// Past the page cache, the kernel sends a request for each read(2). A program that reads 1 MiB at a time gains, because there are
-// fewer requests and no new pages. A program that reads 4 KiB at a time waits for the server each time, and one that reads 128 KiB at a
-// time and works in between has no readahead. A program that reads the file again finds nothing in the page cache. Such programs lose
-// with one file. After it, the next files are read through the page cache.
+// Past the page cache, the kernel sends a request for each read(2). A program that reads 1 MiB at a time gains, because
+// there are fewer requests and no new pages. A program that reads 4 KiB at a time waits for the server each time, and
+// one that reads 128 KiB at a time and works in between has no readahead. A program that reads the file again finds
+// nothing in the page cache. Such programs lose with one file. After it, the next files are read through the page
+// cache.
 type onceReads struct {
 	limits onceLimits
 	cached atomic.Int32 // the number of opens that will use the page cache
@@ -45,8 +46,9 @@ type onceReader struct {
 	lost         atomic.Bool
 }
 
-// observe records a request for n bytes at offset off. Past the page cache, its length is that of a piece of the reader. Through the
-// page cache, only the first request says something: it is 128 KiB if the piece is as long or longer, and else less.
+// observe records a request for n bytes at offset off. Past the page cache, its length is that of a piece of the
+// reader. Through the page cache, only the first request says something: it is 128 KiB if the piece is as long or
+// longer, and else less.
 func (r *onceReader) observe(off int64, n int) {
 	switch l := &r.all.limits; {
 	case !r.direct && off == 0 && int64(n) >= l.least:
@@ -64,8 +66,9 @@ func (r *onceReader) observe(off int64, n int) {
 	}
 }
 
-// watch returns what observes the reader of the file, and decides whether it reads past the page cache. It returns nil if the file is not
-// usually read once, or was opened before. Then it is read through the page cache, which has it for further readers.
+// watch returns what observes the reader of the file, and decides whether it reads past the page cache. It returns nil
+// if the file is not usually read once, or was opened before. Then it is read through the page cache, which has it for
+// further readers.
 func (n *node) watch(f openFile) *onceReader {
 	if n.opened.Swap(true) {
 		if n.openedOnce.Swap(false) {

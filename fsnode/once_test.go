@@ -35,7 +35,8 @@ func newOnceScene(t *testing.T, size int) *onceScene {
 	return &onceScene{s, t}
 }
 
-// openFile opens file i, and checks whether it is read past the page cache. It returns a function that sends a request for a piece of it.
+// openFile opens file i, and checks whether it is read past the page cache. It returns a function that sends a request
+// for a piece of it.
 func (s *onceScene) openFile(i int, direct bool) (request func(off, n int)) {
 	s.t.Helper()
 	node := s.find(fmt.Sprint("f", i))
@@ -54,8 +55,8 @@ func (s *onceScene) openFile(i int, direct bool) (request func(off, n int)) {
 	}
 }
 
-// TestSmallPieces: after a reader of small pieces, the next 256 files are read through the page cache. This does not happen after readers
-// of a header and of large pieces.
+// TestSmallPieces: after a reader of small pieces, the next 256 files are read through the page cache. This does not
+// happen after readers of a header and of large pieces.
 func TestSmallPieces(t *testing.T) {
 	for _, piece := range []int{pageSize, leastOnce} {
 		s := newOnceScene(t, mostUnseen)
@@ -80,7 +81,8 @@ func TestSmallPieces(t *testing.T) {
 	}
 }
 
-// TestFileReadAgain: after a file that was read past the page cache is opened again, the next 256 files are read through it.
+// TestFileReadAgain: after a file that was read past the page cache is opened again, the next 256 files are read
+// through it.
 func TestFileReadAgain(t *testing.T) {
 	s := newOnceScene(t, mostUnseen)
 	s.openFile(0, true)

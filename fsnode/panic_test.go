@@ -48,8 +48,8 @@ func logPanics(t *testing.T) *buffer {
 	return log
 }
 
-// TestPanics: a panic of any call to the source is EIO for the request. The log has its stack once, with the path. Nothing stays open,
-// and the same request works as soon as the source does.
+// TestPanics: a panic of any call to the source is EIO for the request. The log has its stack once, with the path.
+// Nothing stays open, and the same request works as soon as the source does.
 func TestPanics(t *testing.T) {
 	type request struct {
 		name, kind, path string
@@ -65,14 +65,17 @@ func TestPanics(t *testing.T) {
 		return then(node, handle)
 	}
 	reads := func(s *session) fuse.Status {
-		return opened(s, func(node, handle uint64) fuse.Status { _, status := s.read(nil, node, handle); return status })
+		return opened(s,
+			func(node, handle uint64) fuse.Status { _, status := s.read(nil, node, handle); return status })
 	}
 	for _, r := range []request{
 		{"lookup", "stat", "f", func(s *session) fuse.Status { return s.lookup(nil, fuse.FUSE_ROOT_ID, "f") }},
-		{"getattr", "stat", "dir", func(s *session) fuse.Status { _, status := s.getattr(nil, s.mount.newNode("dir").ino); return status }},
+		{"getattr", "stat", "dir",
+			func(s *session) fuse.Status { _, status := s.getattr(nil, s.mount.newNode("dir").ino); return status }},
 		{"open", "open", "dir/f", reads},
 		{"open", "fstat", "dir/f", reads},
-		{"opendir", "list", "dir", func(s *session) fuse.Status { _, status := s.opendir(nil, s.find("dir")); return status }},
+		{"opendir", "list", "dir",
+			func(s *session) fuse.Status { _, status := s.opendir(nil, s.find("dir")); return status }},
 		{"read", "read", "dir/f", reads},
 		{"lseek", "seek", "dir/f", func(s *session) fuse.Status {
 			return opened(s, func(node, handle uint64) fuse.Status { return s.seekData(nil, node, handle) })
@@ -90,7 +93,8 @@ func TestPanics(t *testing.T) {
 					}
 					return sparse{f.(*sourceFile), [][2]int64{{0, 5}}}
 				}
-				s := newSessionWith(t, src, Options{Log: slog.New(slog.NewTextHandler(&log, nil)), AnswersAtOnce: func() bool { return atOnce }})
+				s := newSessionWith(t, src, Options{Log: slog.New(slog.NewTextHandler(&log, nil)),
+					AnswersAtOnce: func() bool { return atOnce }})
 				s.find("dir/f")
 				src.fails, src.err = r.kind, errPanic
 				want := fuse.EIO
@@ -103,7 +107,8 @@ func TestPanics(t *testing.T) {
 					}
 				}
 				if got := log.String(); strings.Count(got, "stack=") != 1 || strings.Count(got, "\n") != 1 ||
-					!strings.Contains(got, `msg="cannot `+r.name+`" path=`+r.path+" ") || !strings.Contains(got, "sourceFile") && !strings.Contains(got, "(*source)") {
+					!strings.Contains(got, `msg="cannot `+r.name+`" path=`+r.path+" ") ||
+					!strings.Contains(got, "sourceFile") && !strings.Contains(got, "(*source)") {
 					t.Errorf("%s, panic in %s, at once %v: the log has\n%s", r.name, r.kind, atOnce, got)
 				}
 				src.fails = ""
@@ -144,7 +149,8 @@ func TestPanicsOfHandlers(t *testing.T) {
 				continue
 			}
 			p := make([]byte, 4)
-			result, status := s.nodes.Read(nil, &fuse.ReadIn{InHeader: *header(node), Fh: handle, Offset: 5, Size: uint32(len(p))}, p)
+			result, status := s.nodes.Read(nil, &fuse.ReadIn{InHeader: *header(node), Fh: handle, Offset: 5,
+				Size: uint32(len(p))}, p)
 			if status == fuse.EIO {
 				failed++
 			} else if p, _ = result.Bytes(p); string(p) != "5678" {
@@ -185,7 +191,8 @@ type laterInfo struct {
 
 func (i laterInfo) ModTime() time.Time { return i.at }
 
-// TestPanicsOfStatAhead: a panic in a stat ahead of its entry is no error of the lookup that started it. Nothing is statted ahead after it.
+// TestPanicsOfStatAhead: a panic in a stat ahead of its entry is no error of the lookup that started it. Nothing is
+// statted ahead after it.
 func TestPanicsOfStatAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := logPanics(t)
@@ -281,7 +288,8 @@ func TestPanicsInBackground(t *testing.T) {
 func TestPanicHandler(t *testing.T) {
 	logPanics(t)
 	var log bytes.Buffer
-	_, _, options, err := newNodes(newSource("f"), Options{Log: slog.New(slog.NewTextHandler(&log, nil))}.withDefaults())
+	_, _, options, err := newNodes(newSource("f"),
+		Options{Log: slog.New(slog.NewTextHandler(&log, nil))}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +302,8 @@ func TestPanicHandler(t *testing.T) {
 		}()
 		panic("broken")
 	}()
-	if got := log.String(); guard.Count() != before+1 || !strings.Contains(got, "broken") || !strings.Contains(got, "fsnode.TestPanicHandler") {
+	if got := log.String(); guard.Count() != before+1 || !strings.Contains(got, "broken") ||
+		!strings.Contains(got, "fsnode.TestPanicHandler") {
 		t.Errorf("%d panics, the log has\n%s", guard.Count()-before, got)
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// readOnly refuses the requests that would change something. The kernel makes none on the mounts of this package. But a program
-// that leaves a [Descriptor] may have mounted without the option ro, and go-fuse reports success for some that it does not know.
+// readOnly refuses the requests that would change something. The kernel makes none on the mounts of this package. But a
+// program that leaves a [Descriptor] may have mounted without the option ro, and go-fuse reports success for some that
+// it does not know.
 type readOnly struct {
 	fuse.RawFileSystem
 	writable bool // some files can be written; their nodes decide

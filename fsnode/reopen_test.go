@@ -148,7 +148,8 @@ func TestReopens(t *testing.T) {
 	}
 }
 
-// TestReopensOfUnknownThreads: threads outside of the PID namespace cannot be distinguished, so nothing is kept for them.
+// TestReopensOfUnknownThreads: threads outside of the PID namespace cannot be distinguished, so nothing is kept for
+// them.
 func TestReopensOfUnknownThreads(t *testing.T) {
 	src := newSource("a")
 	unknown := thread{newSession(t, src, nil), src, 0}

@@ -101,9 +101,11 @@ func (s *session) seekData(cancel <-chan struct{}, node, handle uint64) fuse.Sta
 	return status
 }
 
-func (s *session) lseek(cancel <-chan struct{}, node, handle, off uint64, whence uint32) (found uint64, status fuse.Status) {
+func (s *session) lseek(cancel <-chan struct{}, node, handle, off uint64, whence uint32) (found uint64,
+	status fuse.Status) {
 	var out fuse.LseekOut
-	status = s.nodes.Lseek(cancel, &fuse.LseekIn{InHeader: *header(node), Fh: handle, Offset: off, Whence: whence}, &out)
+	status = s.nodes.Lseek(cancel, &fuse.LseekIn{InHeader: *header(node), Fh: handle, Offset: off, Whence: whence},
+		&out)
 	return out.Offset, status
 }
 

@@ -56,7 +56,8 @@ func (a *statAhead) stat(name string) (fs.FileInfo, error) {
 	if r, ok := a.take(name); ok {
 		return r.info, r.err
 	}
-	i, listed := slices.BinarySearchFunc(a.entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	i, listed := slices.BinarySearchFunc(a.entries, name,
+		func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
 	if !listed {
 		return fs.Stat(a.fsys, path.Join(a.dir, name))
 	}

@@ -44,8 +44,8 @@ var (
 	_ gofs.NodeSetattrer = (*node)(nil)
 )
 
-// openForWriting returns a handle of a file that can be written, and the flags of the answer. The page cache keeps nothing from
-// before: another file may have changed the voxels.
+// openForWriting returns a handle of a file that can be written, and the flags of the answer. The page cache keeps
+// nothing from before: another file may have changed the voxels.
 func (n *node) openForWriting(f openFile) (gofs.FileHandle, uint32, error) {
 	w, ok := f.File.(vfs.Writer)
 	if !ok {
@@ -100,8 +100,8 @@ func (h *writeHandle) sync(ctx context.Context) error {
 	})
 }
 
-// Release ends the use of the file by the kernel. What a program has written through a map after it had closed the file is
-// made durable now.
+// Release ends the use of the file by the kernel. What a program has written through a map after it had closed the file
+// is made durable now.
 func (h *writeHandle) Release(ctx context.Context) syscall.Errno {
 	defer h.node.writers.remove(h.node)
 	if h.node.write.unsynced.Load() {
@@ -115,7 +115,8 @@ func (h *writeHandle) Release(ctx context.Context) syscall.Errno {
 	return h.handle.Release(ctx)
 }
 
-// Fsync makes durable what was written. It succeeds without doing anything for a file that is only read: some programs call it.
+// Fsync makes durable what was written. It succeeds without doing anything for a file that is only read: some programs
+// call it.
 func (n *node) Fsync(ctx context.Context, f gofs.FileHandle, _ uint32) syscall.Errno {
 	h, ok := f.(*writeHandle)
 	if !ok {
@@ -130,9 +131,10 @@ func (n *node) Fsync(ctx context.Context, f gofs.FileHandle, _ uint32) syscall.E
 // errSize is the error of a change of the size.
 var errSize = errors.New("the size of the file cannot change")
 
-// Setattr accepts the size that the file has, and new times, which it ignores. It also accepts the size 0, which programs set when they
-// are about to write the whole file: the bytes stay until they are written.
-func (n *node) Setattr(ctx context.Context, _ gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) (number syscall.Errno) {
+// Setattr accepts the size that the file has, and new times, which it ignores. It also accepts the size 0, which
+// programs set when they are about to write the whole file: the bytes stay until they are written.
+func (n *node) Setattr(ctx context.Context, _ gofs.FileHandle, in *fuse.SetAttrIn,
+	out *fuse.AttrOut) (number syscall.Errno) {
 	defer n.log.boundary("setattr", n.path, &number)
 	info, err := n.describe(ctx)
 	if err != nil {
@@ -154,7 +156,8 @@ func (n *node) Setattr(ctx context.Context, _ gofs.FileHandle, in *fuse.SetAttrI
 	if size, ok := in.GetSize(); ok && size == 0 {
 		n.write.truncate()
 	} else if ok && size != out.Attr.Size {
-		n.writeErrno("truncate", fmt.Errorf("%w: expected %d bytes, or 0 to write all, found %d", errSize, out.Attr.Size, size))
+		n.writeErrno("truncate", fmt.Errorf("%w: expected %d bytes, or 0 to write all, found %d", errSize,
+			out.Attr.Size, size))
 		return syscall.EPERM
 	}
 	return 0
@@ -173,8 +176,8 @@ func (w *writing) wrote(end int64) {
 	w.reached = max(w.reached, end)
 }
 
-// checkReached returns an error if a program has truncated the file and written a part only. One that has written nothing yet may
-// be about to: shells close a copy of the descriptor first.
+// checkReached returns an error if a program has truncated the file and written a part only. One that has written
+// nothing yet may be about to: shells close a copy of the descriptor first.
 func (w *writing) checkReached(size int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -185,7 +188,8 @@ func (w *writing) checkReached(size int64) error {
 	if w.reached >= size {
 		return nil
 	}
-	return fmt.Errorf("the file was truncated to write all of it: expected %d bytes, found %d; the others are as before: %w",
+	return fmt.Errorf(
+		"the file was truncated to write all of it: expected %d bytes, found %d; the others are as before: %w",
 		size, w.reached, fs.ErrInvalid)
 }
 
@@ -252,8 +256,8 @@ func (o *openWriters) others(but *node) (all []*node) {
 	return slices.Clip(all)
 }
 
-// invalidateOthers has the page cache forget the other files: they may show the same voxels. It waits for reads and writes of
-// these files, which do not wait for the caller.
+// invalidateOthers has the page cache forget the other files: they may show the same voxels. It waits for reads and
+// writes of these files, which do not wait for the caller.
 func (o *openWriters) invalidateOthers(but *node) {
 	for _, n := range o.others(but) {
 		n.NotifyContent(0, 0) // an error means that the kernel has forgotten it

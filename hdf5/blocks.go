@@ -146,8 +146,10 @@ func (b bitshuffle) Decode(dst, src []byte, limit int) ([]byte, error) {
 		block = max(8192/b.size&^7, 128)
 	}
 	if total > limit || total%b.size != 0 || block%8 != 0 {
-		return nil, fmt.Errorf("expected at most %d bytes, in values of %d and blocks of a multiple of 8 values, found %d and %d",
-			limit, b.size, total, block)
+		return nil,
+			fmt.Errorf(
+				"expected at most %d bytes, in values of %d and blocks of a multiple of 8 values, found %d and %d",
+				limit, b.size, total, block)
 	}
 	dst = room(dst, limit)[:total]
 	values := total / b.size

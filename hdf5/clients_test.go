@@ -72,7 +72,8 @@ func repackable(t *testing.T) []string {
 		}
 	}
 	return slices.DeleteFunc(files, func(path string) bool {
-		return strings.HasPrefix(filepath.Base(path), "sizes") // h5repack writes dataspaces that it does not read itself
+		// h5repack writes dataspaces that it does not read itself
+		return strings.HasPrefix(filepath.Base(path), "sizes")
 	})
 }
 

@@ -28,7 +28,8 @@ func (c *cursor) left() int { return len(c.b) - c.at }
 // bad sets the error, unless there is one.
 func (c *cursor) bad(field string, expected, found any) {
 	if c.err == nil {
-		c.err = &FormatError{Address: c.addr + uint64(c.at), Field: c.what + ": " + field, Expected: expected, Found: found}
+		c.err = &FormatError{Address: c.addr + uint64(c.at), Field: c.what + ": " + field, Expected: expected,
+			Found: found}
 	}
 }
 
@@ -169,7 +170,8 @@ func (f *File) bytes(what string, addr, n uint64) ([]byte, error) {
 		return nil, err
 	}
 	if n > maxRead {
-		return nil, &FormatError{Address: addr, Field: what, Expected: fmt.Sprintf("at most %d bytes", maxRead), Found: n}
+		return nil, &FormatError{Address: addr, Field: what, Expected: fmt.Sprintf("at most %d bytes", maxRead),
+			Found: n}
 	}
 	return f.pages.read(off, int(n))
 }

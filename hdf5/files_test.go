@@ -146,7 +146,8 @@ func TestDataset(t *testing.T) {
 	if got := d.Filters(); len(got) != 1 || got[0].ID != 1 || got[0].Client[0] != 1 {
 		t.Errorf("filters %v, expected deflate at level 1", got)
 	}
-	if got := d.Type(); got.Class != ClassInteger || got.Size != 2 || got.Signed || got.BigEndian || got.Precision != 16 {
+	if got := d.Type(); got.Class != ClassInteger || got.Size != 2 || got.Signed || got.BigEndian ||
+		got.Precision != 16 {
 		t.Errorf("type %+v, expected uint16", got)
 	}
 	x, err := d.Chunks()

@@ -43,7 +43,8 @@ func (h *fractalHeap) direct(offset uint64) ([]byte, uint64, error) {
 		}
 		addr, rows = e.addr, bits.Len64(size)-bits.Len64(h.first*h.width)+1
 	}
-	return nil, 0, &FormatError{Address: h.addr, Field: "fractal heap: offset", Expected: "inside the heap", Found: offset}
+	return nil, 0, &FormatError{Address: h.addr, Field: "fractal heap: offset", Expected: "inside the heap",
+		Found: offset}
 }
 
 // place returns the row and the column of the block that has an offset, where the row starts, and the bytes of its

@@ -171,7 +171,8 @@ func (x *ChunkIndex) Lookup(scaled []uint64) (Chunk, bool, error) {
 func (x *ChunkIndex) chunk(i int, scaled []uint64) (Chunk, error) {
 	e := x.entries[i]
 	if x.twice[i/64]>>(i%64)&1 != 0 {
-		return Chunk{}, x.bad(scaled, e.addr, "chunk", "bytes and a position that no other chunk has", "those of another")
+		return Chunk{}, x.bad(scaled, e.addr, "chunk", "bytes and a position that no other chunk has",
+			"those of another")
 	}
 	return x.place(e, scaled)
 }

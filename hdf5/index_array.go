@@ -35,16 +35,18 @@ func (x *ChunkIndex) checkImplicit() error {
 	}
 	// Those beyond the end of a file that was cut fail one by one, but nobody should count to 2^60.
 	if room := uint64(x.d.file.pages.size) + uint64(x.d.file.limit.chunks)*uint64(x.d.chunkBytes); size > room {
-		return &FormatError{Address: x.d.layout.addr, Field: "chunks without an index", Expected: "chunks inside the file",
-			Found: fmt.Sprintf("%d bytes", size)}
+		return &FormatError{Address: x.d.layout.addr, Field: "chunks without an index",
+			Expected: "chunks inside the file",
+			Found:    fmt.Sprintf("%d bytes", size)}
 	}
 	_, err := x.d.file.offset("chunks without an index", x.d.layout.addr, 0)
 	return err
 }
 
 func (x *ChunkIndex) notGrown() error {
-	return &FormatError{Address: x.d.header.addr, Field: "index of chunks", Expected: "limited dimensions without filters",
-		Found: x.d.space.max}
+	return &FormatError{Address: x.d.header.addr, Field: "index of chunks",
+		Expected: "limited dimensions without filters",
+		Found:    x.d.space.max}
 }
 
 func (x *ChunkIndex) lookupImplicit(scaled []uint64) (Chunk, bool, error) {

@@ -90,7 +90,8 @@ func (p *typeParser) class() {
 func (p *typeParser) fields() {
 	p.t.Offset, p.t.Precision = int(p.u16("bit offset")), int(p.u16("bit precision"))
 	if bits := p.t.Offset + p.t.Precision; p.err == nil && (p.t.Precision == 0 || bits > 8*p.t.Size) {
-		p.bad("bit precision", fmt.Sprintf("1 to %d bits from bit %d", 8*p.t.Size-p.t.Offset, p.t.Offset), p.t.Precision)
+		p.bad("bit precision", fmt.Sprintf("1 to %d bits from bit %d", 8*p.t.Size-p.t.Offset, p.t.Offset),
+			p.t.Precision)
 	}
 }
 

@@ -38,10 +38,12 @@ func newScaleOffset(p []uint32, chunkBytes int) (decoder, error) {
 	case p[0] == scaleOffsetDigits:
 		return nil, notSupported("the filter scale-offset with a variable exponent")
 	case p[0] > scaleOffsetInt || (p[3] == 1) != s.float || s.float && s.size < 4:
-		return nil, fmt.Errorf("filter scale-offset: expected integers or floats, found kind %d of class %d", p[0], p[3])
+		return nil, fmt.Errorf("filter scale-offset: expected integers or floats, found kind %d of class %d", p[0],
+			p[3])
 	case !sizes || s.elements > chunkBytes || s.elements*s.size != chunkBytes:
-		return nil, fmt.Errorf("filter scale-offset: expected the elements of a chunk of %d bytes, found %d of %d bytes",
-			chunkBytes, s.elements, s.size)
+		return nil,
+			fmt.Errorf("filter scale-offset: expected the elements of a chunk of %d bytes, found %d of %d bytes",
+				chunkBytes, s.elements, s.size)
 	}
 	if s.hasFill {
 		if len(p) > 8 {
@@ -68,8 +70,9 @@ func (s scaleOffset) Decode(dst, src []byte, limit int) ([]byte, error) {
 		least &= 1<<(8*wide) - 1
 	}
 	if bits > int64(8*s.size) || wide == 0 {
-		return nil, fmt.Errorf("expected numbers of at most %d bits and a least one of 8 bytes, found %d bits and %d bytes",
-			8*s.size, bits, wide)
+		return nil,
+			fmt.Errorf("expected numbers of at most %d bits and a least one of 8 bytes, found %d bits and %d bytes",
+				8*s.size, bits, wide)
 	}
 	dst, src = room(dst, limit)[:n], src[scaleOffsetHead:]
 	if bits == int64(8*s.size) { // as they are

@@ -69,8 +69,8 @@ func (f *File) OpenForWriting() bool {
 	return f.super.version >= 3 && f.super.flags&(writeOpen|swmrOpen) != 0
 }
 
-// Truncated reports whether the file has fewer bytes than its superblock says. What lies in the bytes that are there can
-// be read.
+// Truncated reports whether the file has fewer bytes than its superblock says. What lies in the bytes that are there
+// can be read.
 func (f *File) Truncated() bool {
 	return f.super.end != undefined && f.super.end > uint64(f.pages.size)
 }

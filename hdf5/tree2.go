@@ -112,8 +112,8 @@ type tree2Walk struct {
 // maxAhead is the most bytes of the children of a node that are read together.
 const maxAhead = 4 << 20
 
-// readAhead reads the children of a node together. c is at the first pointer of count + 1. What cannot be read is left: its
-// own read says why.
+// readAhead reads the children of a node together. c is at the first pointer of count + 1. What cannot be read is left:
+// its own read says why.
 func (w *tree2Walk) readAhead(c cursor, count, height int) {
 	if w.ahead == nil {
 		w.ahead = map[uint64][]byte{}
@@ -210,7 +210,8 @@ func (w *tree2Walk) bytesOf(count, height int) int {
 // open reads the bytes of a node, and checks them.
 func (w *tree2Walk) open(addr uint64, count, height int) (*cursor, error) {
 	if w.seen[addr] || len(w.seen) >= w.f.limit.nodes {
-		return nil, &FormatError{Address: addr, Field: w.what, Expected: "a node that is not yet part of it", Found: "a loop"}
+		return nil, &FormatError{Address: addr, Field: w.what, Expected: "a node that is not yet part of it",
+			Found: "a loop"}
 	}
 	w.seen[addr] = true
 	n := w.bytesOf(count, height)

@@ -252,7 +252,8 @@ func (a *Attribute) wrong(expected string, t *Datatype) error {
 
 // String returns the name of the class.
 func (c Class) String() string {
-	names := []string{"integer", "float", "time", "string", "bit field", "opaque", "compound", "reference", "enumeration",
+	names := []string{"integer", "float", "time", "string", "bit field", "opaque", "compound", "reference",
+		"enumeration",
 		"variable length", "array", "complex"}
 	if int(c) < len(names) {
 		return names[c]

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestArchive mounts a zipped image: it has the voxels of the directory. After the archive has been cut, reads are errors, never
-// zeros.
+// TestArchive mounts a zipped image: it has the voxels of the directory. After the archive has been cut, reads are
+// errors, never zeros.
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	root, manifest := refdata.Arrays(t)

@@ -10,8 +10,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestMixedDatasets mounts WEBKNOSSOS datasets whose layers are WKW, Zarr, N5 and Precomputed, as its own programs write them: each
-// layer and mag has its box, its voxels and its place. A layer and a mag of a dataset, mounted alone, have the same.
+// TestMixedDatasets mounts WEBKNOSSOS datasets whose layers are WKW, Zarr, N5 and Precomputed, as its own programs
+// write them: each layer and mag has its box, its voxels and its place. A layer and a mag of a dataset, mounted alone,
+// have the same.
 func TestMixedDatasets(t *testing.T) {
 	root, manifest := refdata.Arrays(t)
 	for _, d := range manifest.Datasets {
@@ -30,7 +31,8 @@ func TestMixedDatasets(t *testing.T) {
 					mag = "1-1-1"
 				}
 				name := filepath.Join(dir, a.Layer, mag, "volume.raw")
-				if info, err := os.Lstat(filepath.Join(root, a.Dataset, "linked/1")); a.Layer == "linked" && err == nil && info.Mode().IsRegular() {
+				if info, err := os.Lstat(filepath.Join(root, a.Dataset, "linked/1")); a.Layer == "linked" &&
+					err == nil && info.Mode().IsRegular() {
 					t.Log("not tested: this copy of the data lacks the symbolic link linked/1")
 					continue
 				}
@@ -56,7 +58,8 @@ func TestMixedDatasets(t *testing.T) {
 	}
 }
 
-// wantChunks compares each chunk of a mag with the box of its name: a chunk starts where the layer starts, if that is inside.
+// wantChunks compares each chunk of a mag with the box of its name: a chunk starts where the layer starts, if that is
+// inside.
 func wantChunks(t *testing.T, mag string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(mag, "chunks"))

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestDamagedPartOfChunk mounts an array of one chunk of Blosc with two blocks, of which the second is damaged. What lies in the first one
-// reads, the rest is an I/O error, and wkwfs check finds it.
+// TestDamagedPartOfChunk mounts an array of one chunk of Blosc with two blocks, of which the second is damaged. What
+// lies in the first one reads, the rest is an I/O error, and wkwfs check finds it.
 func TestDamagedPartOfChunk(t *testing.T) {
 	const metadata = `{"zarr_format":2,"shape":[64,64,64],"chunks":[64,64,64],"dtype":"<u4","order":"C","fill_value":0,"filters":null,
 		"compressor":{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1,"blocksize":0}}`

@@ -31,7 +31,8 @@ func layerOf(root string, a refdata.Array) map[string]any {
 	box := map[string]any{"topLeft": a.TopLeft, "width": a.Size[0], "height": a.Size[1], "depth": a.Size[2]}
 	mag := map[string]any{"mag": []int{1, 1, 1}, "path": filepath.Join(root, a.Path), "axisOrder": order}
 	return map[string]any{
-		"name": layerName(a), "category": "color", "dataFormat": arrayFormats[a.Format], "boundingBox": box, "mags": []any{mag},
+		"name": layerName(a), "category": "color", "dataFormat": arrayFormats[a.Format], "boundingBox": box,
+		"mags": []any{mag},
 	}
 }
 
@@ -51,8 +52,8 @@ func datasetOf(t *testing.T, root string, arrays []refdata.Array) (dir string) {
 	return dir
 }
 
-// TestArrayReferenceData reads every Zarr and N5 array that other programs wrote, voxel for voxel, through a mount, over HTTP
-// and with wkwfs cp. All of them are layers of one dataset.
+// TestArrayReferenceData reads every Zarr and N5 array that other programs wrote, voxel for voxel, through a mount,
+// over HTTP and with wkwfs cp. All of them are layers of one dataset.
 func TestArrayReferenceData(t *testing.T) {
 	root, manifest := refdata.Arrays(t)
 	var arrays []refdata.Array
@@ -78,7 +79,8 @@ func TestArrayReferenceData(t *testing.T) {
 				return // the manifest has no hash of it; TestFilteredArrays reads arrays with filters
 			}
 			if a.Expect == "unsupported" || a.Optional && err != nil {
-				if !os.IsNotExist(err) || !regexp.MustCompile(layerName(a)+` +data format `+arrayFormats[a.Format]+`.* unsupported`).MatchString(info.stdout) {
+				if !os.IsNotExist(err) || !regexp.MustCompile(layerName(a)+` +data format `+arrayFormats[a.Format]+
+					`.* unsupported`).MatchString(info.stdout) {
 					t.Errorf("got %v; want no layer, and its name below not shown in:\n%s", err, info.stdout)
 				}
 				return
@@ -86,15 +88,19 @@ func TestArrayReferenceData(t *testing.T) {
 			for _, at := range []string{dir, copied} {
 				b, err := os.ReadFile(filepath.Join(at, volume))
 				if sum := hashOf(a.Stored(b)); err != nil || sum != a.SHA256 {
-					t.Errorf("%s: %v, %d bytes with hash %s, want %s", filepath.Join(at, volume), err, len(b), sum, a.SHA256)
+					t.Errorf("%s: %v, %d bytes with hash %s, want %s", filepath.Join(at, volume), err, len(b), sum,
+						a.SHA256)
 				}
 			}
-			if _, b := web.get(t, strings.TrimPrefix((&url.URL{Path: volume}).EscapedPath(), "/")); hashOf(a.Stored(b)) != a.SHA256 {
+			if _, b := web.get(t, strings.TrimPrefix((&url.URL{Path: volume}).EscapedPath(),
+				"/")); hashOf(a.Stored(b)) != a.SHA256 {
 				t.Errorf("over HTTP: %d bytes with hash %s, want %s", len(b), hashOf(b), a.SHA256)
 			}
 			for _, v := range a.Voxels {
-				box := fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", v.At[0], v.At[0]+1, v.At[1], v.At[1]+1, v.At[2], v.At[2]+1)
-				if b, err := os.ReadFile(filepath.Join(dir, layerName(a), "1", box)); fmt.Sprintf("%x", a.Stored(b)) != v.Hex {
+				box := fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", v.At[0], v.At[0]+1, v.At[1], v.At[1]+1, v.At[2],
+					v.At[2]+1)
+				if b, err := os.ReadFile(filepath.Join(dir, layerName(a), "1", box)); fmt.Sprintf("%x",
+					a.Stored(b)) != v.Hex {
 					t.Errorf("%s: got %x, %v, want %s", box, b, err, v.Hex)
 				}
 			}
@@ -102,8 +108,8 @@ func TestArrayReferenceData(t *testing.T) {
 	}
 }
 
-// TestArrayDamage mounts arrays with one thing broken in each. A layer that cannot be read at all is omitted by name, and the
-// others are shown. Of the others, what depends on the damage is an I/O error, and wkwfs check finds it.
+// TestArrayDamage mounts arrays with one thing broken in each. A layer that cannot be read at all is omitted by name,
+// and the others are shown. Of the others, what depends on the damage is an I/O error, and wkwfs check finds it.
 func TestArrayDamage(t *testing.T) {
 	root, manifest := refdata.Arrays(t)
 	var arrays []refdata.Array
@@ -139,8 +145,8 @@ func TestArrayDamage(t *testing.T) {
 	}
 }
 
-// wantRest reads an array in boxes: of each row the part before, in and after the bad boxes. Those in a bad box must be an I/O
-// error, and count as 0.
+// wantRest reads an array in boxes: of each row the part before, in and after the bad boxes. Those in a bad box must be
+// an I/O error, and count as 0.
 func wantRest(t *testing.T, mag string, a refdata.Array) {
 	t.Helper()
 	ends := []int{0, a.Size[0]}

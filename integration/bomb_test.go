@@ -65,14 +65,16 @@ func bombs() []bomb {
 	return []bomb{
 		{
 			name: "a deep box",
-			write: metadataBomb(`{"scale":[1,1,1],"dataLayers":[{"name":"color","boundingBox":{"topLeft":[0,0,0],"width":8,"height":8,"depth":1099511627776}`,
+			write: metadataBomb(
+				`{"scale":[1,1,1],"dataLayers":[{"name":"color","boundingBox":{"topLeft":[0,0,0],"width":8,"height":8,"depth":1099511627776}`,
 				0, nil, `}]}`),
 			lists: []string{".", "color", "color/1", "color/1/slices", "color/precomputed", "color/precomputed/1"},
 			opens: []string{"color/1/slices/z0000007.tif", "color/1/slices/z1099511627775.tif"},
 		},
 		{
-			name:    "60 MB of mags",
-			write:   metadataBomb(layerStart, 3_000_000, func(i int) string { return fmt.Sprintf(`{"mag":[%d,1,1]}`, i+1) }, `]}]}`),
+			name: "60 MB of mags",
+			write: metadataBomb(layerStart, 3_000_000,
+				func(i int) string { return fmt.Sprintf(`{"mag":[%d,1,1]}`, i+1) }, `]}]}`),
 			warning: "datasource-properties.json: expected at most 16777216 bytes, found ",
 			lists:   []string{".", "color", "color/1", "color/1/slices"},
 			check:   1,
@@ -92,8 +94,9 @@ func bombs() []bomb {
 			check:   1,
 		},
 		{
-			name:  "many mags of the same cubes",
-			write: metadataBomb(layerStart, mags, func(i int) string { return fmt.Sprintf(`{"mag":[%d,1,1],"path":"./color/1"}`, i+1) }, `]}]}`),
+			name: "many mags of the same cubes",
+			write: metadataBomb(layerStart, mags,
+				func(i int) string { return fmt.Sprintf(`{"mag":[%d,1,1],"path":"./color/1"}`, i+1) }, `]}]}`),
 			lists: []string{".", "color", "color/1", fmt.Sprintf("color/%d-1-1", mags), "color/precomputed"},
 			opens: []string{"color/177-1-1/volume.raw"},
 		},
@@ -111,7 +114,9 @@ func bombs() []bomb {
 			write: func(t *testing.T, dir string) {
 				var scales []string
 				for i := range mags {
-					scales = append(scales, fmt.Sprintf(`{"key":"s%d","size":[1,1,1099511627776],"chunk_sizes":[[1,1,1]],"resolution":[%d,1,1],"encoding":"raw"}`, i, i+1))
+					scales = append(scales,
+						fmt.Sprintf(
+							`{"key":"s%d","size":[1,1,1099511627776],"chunk_sizes":[[1,1,1]],"resolution":[%d,1,1],"encoding":"raw"}`, i, i+1))
 				}
 				info := `{"data_type":"uint8","num_channels":1,"scales":[` + strings.Join(scales, ",") + `]}`
 				writeFile(t, filepath.Join(dir, "info"), []byte(info))
@@ -161,7 +166,8 @@ func bombInCommands(t *testing.T, b bomb, source string) {
 	if r := runBounded(t, "check", source); r.code != b.check {
 		t.Errorf("check: %d\n%.300s\n%.300s", r.code, r.stdout, r.stderr)
 	}
-	if r := runBounded(t, "cp", "--quiet", "--cache-size", strconv.Itoa(bombCache), source, cmp.Or(b.copy, "."), filepath.Join(tempDir(t), "copy")); r.code != 0 {
+	if r := runBounded(t, "cp", "--quiet", "--cache-size", strconv.Itoa(bombCache), source, cmp.Or(b.copy, "."),
+		filepath.Join(tempDir(t), "copy")); r.code != 0 {
 		t.Errorf("cp: %d, %.300s", r.code, r.stderr)
 	}
 }
@@ -212,8 +218,8 @@ func bombInServer(t *testing.T, b bomb, source string) {
 	s.end(t, syscall.SIGTERM)
 }
 
-// TestListingOfManyCubes lists a directory of 50,000 cubes, in the long form 200,000, through the kernel and over HTTP. The servers take no more
-// memory than for a small one.
+// TestListingOfManyCubes lists a directory of 50,000 cubes, in the long form 200,000, through the kernel and over HTTP.
+// The servers take no more memory than for a small one.
 func TestListingOfManyCubes(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector's own memory would be measured")
@@ -228,7 +234,8 @@ func TestListingOfManyCubes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := runBounded(t, "info", "--json", mag); r.code != 0 || !strings.Contains(r.stdout, fmt.Sprintf(`"cubes": %d`, n)) {
+	if r := runBounded(t, "info", "--json", mag); r.code != 0 ||
+		!strings.Contains(r.stdout, fmt.Sprintf(`"cubes": %d`, n)) {
 		t.Errorf("info: %d\n%.1000s\n%.300s", r.code, r.stdout, r.stderr)
 	}
 	s := mountServer(t, mag, "--cache-size", strconv.Itoa(bombCache))
@@ -243,7 +250,8 @@ func TestListingOfManyCubes(t *testing.T) {
 		for _, name := range names {
 			seen[name] = true
 		}
-		if err != nil || len(names) != 2*n || len(seen) != 2*n || !seen["x0.raw"] || !seen[fmt.Sprintf("x%d.blocks", n-1)] {
+		if err != nil || len(names) != 2*n || len(seen) != 2*n || !seen["x0.raw"] ||
+			!seen[fmt.Sprintf("x%d.blocks", n-1)] {
 			t.Errorf("%d names, %d of them different, %v", len(names), len(seen), err)
 		}
 		if _, err := dir.Seek(0, 0); err != nil {
@@ -259,7 +267,8 @@ func TestListingOfManyCubes(t *testing.T) {
 	if err := json.Unmarshal(body, &entries); err != nil || len(entries) != 2*n || reply.StatusCode != 200 {
 		t.Errorf("%d entries, %d, %v", len(entries), reply.StatusCode, err)
 	}
-	if reply, body := web.get(t, "z0/y0/", "Accept", "text/html"); reply.StatusCode != 200 || !bytes.Contains(body, []byte("There are more entries.")) {
+	if reply, body := web.get(t, "z0/y0/", "Accept", "text/html"); reply.StatusCode != 200 ||
+		!bytes.Contains(body, []byte("There are more entries.")) {
 		t.Errorf("page: status %d, %d bytes", reply.StatusCode, len(body))
 	}
 	if peak := peakMemory(t, web.cmd.Process.Pid); peak > bombMemory {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestBoxOutside: a box without a voxel of the layer does not exist, in a mount, for cp and over HTTP. The usual mistake is
-// to count from 0 where the layer does not start there. A box that touches the layer is padded with zeros.
+// TestBoxOutside: a box without a voxel of the layer does not exist, in a mount, for cp and over HTTP. The usual
+// mistake is to count from 0 where the layer does not start there. A box that touches the layer is padded with zeros.
 func TestBoxOutside(t *testing.T) {
 	source := sparse.write(t) // from 5,3,2 to 55,43,72
 	dir := mount(t, source)
@@ -37,11 +37,13 @@ func TestBoxOutside(t *testing.T) {
 		path := "color/1/box/" + c.name
 		_, err := os.Stat(filepath.Join(dir, path))
 		_, readErr := os.ReadFile(filepath.Join(dir, path))
-		if c.exists && errors.Join(err, readErr) != nil || !c.exists && (!errors.Is(err, os.ErrNotExist) || !errors.Is(readErr, os.ErrNotExist)) {
+		if c.exists && errors.Join(err, readErr) != nil || !c.exists && (!errors.Is(err, os.ErrNotExist) ||
+			!errors.Is(readErr, os.ErrNotExist)) {
 			t.Errorf("%s: stat %v, read %v", c.name, err, readErr)
 		}
 		r := wkwfs(t, "cp", "--quiet", source, path, filepath.Join(tempDir(t), c.name))
-		if (r.code == 0) != c.exists || !c.exists && !strings.Contains(r.stderr, "outside of the layer, 5-55_3-43_2-72") {
+		if (r.code == 0) != c.exists || !c.exists &&
+			!strings.Contains(r.stderr, "outside of the layer, 5-55_3-43_2-72") {
 			t.Errorf("cp of %s: exit code %d, %s", c.name, r.code, r.stderr)
 		}
 		status := 200
@@ -71,8 +73,8 @@ func TestBoxOfLayerThatGrows(t *testing.T) {
 	}
 }
 
-// TestBoxBetweenCubes: a new cube moves the bounding box of a layer without metadata. A box between the cubes is found at once, although
-// it has no voxel of them.
+// TestBoxBetweenCubes: a new cube moves the bounding box of a layer without metadata. A box between the cubes is found
+// at once, although it has no voxel of them.
 func TestBoxBetweenCubes(t *testing.T) {
 	source := tempDir(t)
 	mag := filepath.Join(source, "color/1")
@@ -88,8 +90,8 @@ func TestBoxBetweenCubes(t *testing.T) {
 	}
 }
 
-// TestSlicesBelowZero: slices of negative z have names whose bytes sort by z. The names that they once had are found, but
-// not listed.
+// TestSlicesBelowZero: slices of negative z have names whose bytes sort by z. The names that they once had are found,
+// but not listed.
 func TestSlicesBelowZero(t *testing.T) {
 	l := sparse
 	l.min, l.size = [3]int{0, 0, -12}, [3]int{20, 20, 20}
@@ -98,7 +100,8 @@ func TestSlicesBelowZero(t *testing.T) {
 	if err != nil || len(entries) != 20 {
 		t.Fatalf("%d slices, %v", len(entries), err)
 	}
-	for i, want := range map[int]string{0: "z-9999988_-12.tif", 10: "z-9999998_-2.tif", 11: "z-9999999_-1.tif", 12: "z0000000.tif", 19: "z0000007.tif"} {
+	for i, want := range map[int]string{0: "z-9999988_-12.tif", 10: "z-9999998_-2.tif", 11: "z-9999999_-1.tif",
+		12: "z0000000.tif", 19: "z0000007.tif"} {
 		if got := entries[i].Name(); got != want {
 			t.Errorf("slice %d: got %s, expected %s", i, got, want)
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// drawnArray is a group of resolutions that another program wrote. Neuroglancer draws its finest resolution from the files, and from
-// the view that wkwfs serves.
+// drawnArray is a group of resolutions that another program wrote. Neuroglancer draws its finest resolution from the
+// files, and from the view that wkwfs serves.
 type drawnArray struct {
 	dir    string   // below the reference data: the source
 	layer  string   // in the source, with "/" at its end; "" if the source is the layer
@@ -70,8 +70,9 @@ type described struct {
 // drawnPixels is how many pixels the smallest side of a voxel takes.
 const drawnPixels = 32
 
-// state returns Neuroglancer's state for a cross section through the middle of a volume, so small that all of it is in the volume.
-// The three lowest bytes of a value are the color of its pixels. corner is the position of the corner of voxel 0, in voxels.
+// state returns Neuroglancer's state for a cross section through the middle of a volume, so small that all of it is in
+// the volume. The three lowest bytes of a value are the color of its pixels. corner is the position of the corner of
+// voxel 0, in voxels.
 func (d described) state(t *testing.T, layout, source string, corner float64) string {
 	t.Helper()
 	dimensions := map[string]any{}
@@ -86,7 +87,8 @@ func (d described) state(t *testing.T, layout, source string, corner float64) st
 			"type": "image", "name": "values", "source": source, "opacity": 1, "crossSectionRenderScale": 1,
 			"shader": "void main() { highp uint v = toRaw(getDataValue()); emitRGB(vec3(v & 255u, (v >> 8) & 255u, (v >> 16) & 255u) / 255.0); }",
 		}},
-		"showAxisLines": false, "showScaleBar": false, "showDefaultAnnotations": false, "crossSectionBackgroundColor": htmlColor(canvasColor),
+		"showAxisLines": false, "showScaleBar": false, "showDefaultAnnotations": false,
+		"crossSectionBackgroundColor": htmlColor(canvasColor),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +96,9 @@ func (d described) state(t *testing.T, layout, source string, corner float64) st
 	return string(b)
 }
 
-// voxels returns the colors in the middle of voxels, by their distance from the voxel in the middle of the picture. Only voxels are
-// in it that also fit into a panel of the size of least: panels of the same window differ in height, as the bars above them do.
+// voxels returns the colors in the middle of voxels, by their distance from the voxel in the middle of the picture.
+// Only voxels are in it that also fit into a panel of the size of least: panels of the same window differ in height, as
+// the bars above them do.
 func (d described) voxels(t *testing.T, layout string, got viewResult, least panel) map[image.Point]color.NRGBA {
 	t.Helper()
 	const margin = 20 // pixels
@@ -115,8 +118,8 @@ func (d described) voxels(t *testing.T, layout string, got viewResult, least pan
 	return colors
 }
 
-// TestBrowserArraysAgree: Neuroglancer draws the same voxels at the same places from arrays that other programs wrote and from the
-// view of them that wkwfs serves.
+// TestBrowserArraysAgree: Neuroglancer draws the same voxels at the same places from arrays that other programs wrote
+// and from the view of them that wkwfs serves.
 func TestBrowserArraysAgree(t *testing.T) {
 	root := refdata.Dir(t, "zarr")
 	files := http.FileServer(http.Dir(root))
@@ -142,7 +145,8 @@ func TestBrowserArraysAgree(t *testing.T) {
 				"files": d.state(t, layout, a.scheme+"://"+static.URL+"/"+a.files(), a.corner()),
 				"view":  d.state(t, layout, "precomputed://"+web.url+a.layer+"precomputed/", 0),
 			} {
-				requests = append(requests, viewRequest{Name: a.name() + "_" + layout + "_" + from, URL: viewer + "#!" + url.PathEscape(state)})
+				requests = append(requests, viewRequest{Name: a.name() + "_" + layout + "_" + from,
+					URL: viewer + "#!" + url.PathEscape(state)})
 			}
 		}
 	}
@@ -158,25 +162,28 @@ func TestBrowserArraysAgree(t *testing.T) {
 				files.check(t, "values")
 				view.check(t, "values")
 				d := volumes[a.name()]
-				least := panel{Width: min(files.Panel.Width, view.Panel.Width), Height: min(files.Panel.Height, view.Panel.Height)}
+				least := panel{Width: min(files.Panel.Width, view.Panel.Width),
+					Height: min(files.Panel.Height, view.Panel.Height)}
 				want, got := d.voxels(t, layout, files, least), d.voxels(t, layout, view, least)
 				if !maps.Equal(got, want) {
-					t.Errorf("%d voxels of %s and %d of %s differ", len(want), files.Screenshot, len(got), view.Screenshot)
+					t.Errorf("%d voxels of %s and %d of %s differ", len(want), files.Screenshot, len(got),
+						view.Screenshot)
 				}
 				colors := map[color.NRGBA]bool{}
 				for _, p := range got {
 					colors[p] = true
 				}
 				if len(got) < 20 || len(colors) < a.colors || colors[canvasColor] {
-					t.Errorf("%d voxels, %d colors, background seen: %v; want at least 20, %d, none", len(got), len(colors), colors[canvasColor], a.colors)
+					t.Errorf("%d voxels, %d colors, background seen: %v; want at least 20, %d, none", len(got),
+						len(colors), colors[canvasColor], a.colors)
 				}
 			})
 		}
 	}
 }
 
-// withoutAbsentFiles removes the problems that are files that do not exist: Neuroglancer looks for metadata of several kinds, and
-// for chunks that were never written.
+// withoutAbsentFiles removes the problems that are files that do not exist: Neuroglancer looks for metadata of several
+// kinds, and for chunks that were never written.
 func withoutAbsentFiles(problems []string, site string) (others []string) {
 	for _, p := range problems {
 		if !strings.Contains(p, site) || !strings.Contains(p, "404") {

@@ -87,7 +87,8 @@ func (s viewResult) check(t *testing.T, layers ...string) {
 	t.Helper()
 	t.Log("screenshot:", s.Screenshot)
 	if len(s.Problems) > 0 || !slices.Equal(s.Layers, layers) {
-		t.Fatalf("layers %q, want %q; %d problems: %q", s.Layers, layers, len(s.Problems), s.Problems[:min(10, len(s.Problems))])
+		t.Fatalf("layers %q, want %q; %d problems: %q", s.Layers, layers, len(s.Problems),
+			s.Problems[:min(10, len(s.Problems))])
 	}
 }
 

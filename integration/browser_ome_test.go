@@ -18,12 +18,13 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestBrowserZarritaOME: zarrita reads the voxels of each mag from ome.zarr and ome-v3.zarr, from a mount and from a server, over
-// HTTP.
+// TestBrowserZarritaOME: zarrita reads the voxels of each mag from ome.zarr and ome-v3.zarr, from a mount and from a
+// server, over HTTP.
 func TestBrowserZarritaOME(t *testing.T) {
 	var boxes []zarritaBox
 	var names, want []string
-	for _, source := range []string{"wkw/sides_b32_f1", "wkw/sparse", "wkw/rgb", "wkw/two_channels", "wkw/type_int64", "wkw/type_double", "l4_sample"} {
+	for _, source := range []string{"wkw/sides_b32_f1", "wkw/sparse", "wkw/rgb", "wkw/two_channels", "wkw/type_int64",
+		"wkw/type_double", "l4_sample"} {
 		dir, ok := refdata.Path(source)
 		if !ok {
 			continue // data of a real microscope
@@ -81,8 +82,8 @@ func boxOf(t *testing.T, description string) (axes []string, box map[string][2]i
 	return axes, box
 }
 
-// TestBrowserOME: Neuroglancer draws each voxel at its place from ome.zarr and ome-v3.zarr. Mag 1 is alone in its dataset: where it
-// ends, Neuroglancer draws voxels of a coarser level, which may end later.
+// TestBrowserOME: Neuroglancer draws each voxel at its place from ome.zarr and ome-v3.zarr. Mag 1 is alone in its
+// dataset: where it ends, Neuroglancer draws voxels of a coarser level, which may end later.
 func TestBrowserOME(t *testing.T) {
 	fine, both := t.TempDir(), t.TempDir()
 	layers := neuroglancerLayers()
@@ -102,7 +103,8 @@ func TestBrowserOME(t *testing.T) {
 	var sections []section
 	var requests []viewRequest
 	for _, l := range layers {
-		if l.name != "gray16" && l.name != "segments64" { // stored blocks of an image, and decoded ones of a segmentation
+		// stored blocks of an image, and decoded ones of a segmentation
+		if l.name != "gray16" && l.name != "segments64" {
 			continue
 		}
 		for _, s := range l.sections() {
@@ -116,7 +118,8 @@ func TestBrowserOME(t *testing.T) {
 					shown.center[axis] -= 0.5
 				}
 				state := shown.stateOf(t, fmt.Sprintf(form, servers[l.mag].url+l.name+"/"))
-				requests = append(requests, viewRequest{Name: form[:5] + "_" + s.name(), URL: viewer + "#!" + url.PathEscape(state)})
+				requests = append(requests, viewRequest{Name: form[:5] + "_" + s.name(),
+					URL: viewer + "#!" + url.PathEscape(state)})
 			}
 		}
 	}

@@ -43,8 +43,10 @@ func (r ramp) write(t *testing.T, dataset, layer string) {
 	}
 	file := filepath.Join(t.TempDir(), "v.raw")
 	writeFile(t, file, raw)
-	mustRun(t, "import", "-q", file, dataset, "--layer", layer, "--shape", "40,30,12", "--dtype", r.dtype, "--channels", fmt.Sprint(r.channels),
-		"--offset", "13,7,5", "--voxel-size", "4,5,30", "--category", r.category, "--cube", "32", "--block", "16", "--mags", "0")
+	mustRun(t, "import", "-q", file, dataset, "--layer", layer, "--shape", "40,30,12", "--dtype", r.dtype, "--channels",
+		fmt.Sprint(r.channels),
+		"--offset", "13,7,5", "--voxel-size", "4,5,30", "--category", r.category, "--cube", "32", "--block", "16",
+		"--mags", "0")
 }
 
 // compare compares a layer of a view with the ramp.
@@ -62,17 +64,20 @@ func (r ramp) compare(t *testing.T, got viewResult, layer int) {
 	if len(l.Controls) != controls {
 		t.Errorf("%d × %s: %d controls, want %d", r.channels, r.dtype, len(l.Controls), controls)
 	}
-	if window := l.Controls["channel0"].Range; controls > 0 && (!isNear(window[0], r.base+1) || !isNear(window[1], r.base+98)) {
+	if window := l.Controls["channel0"].Range; controls > 0 && (!isNear(window[0], r.base+1) ||
+		!isNear(window[1], r.base+98)) {
 		t.Errorf("%s from %v on: the range is %v", r.dtype, r.base, window)
 	}
 	for p, point := range looks {
 		var want []string
 		for c := range r.channels {
-			v := r.at(int(got.State.Position[0])+point[0], int(got.State.Position[1])+point[1], int(got.State.Position[2]), c)
+			v := r.at(int(got.State.Position[0])+point[0], int(got.State.Position[1])+point[1],
+				int(got.State.Position[2]), c)
 			want = append(want, jsonNumber(t, v))
 		}
 		if got.Values[layer][p] != strings.Join(want, ",") {
-			t.Errorf("%d × %s %s at %v: Neuroglancer has %s, want %s", r.channels, r.dtype, r.category, point, got.Values[layer][p], want)
+			t.Errorf("%d × %s %s at %v: Neuroglancer has %s, want %s", r.channels, r.dtype, r.category, point,
+				got.Values[layer][p], want)
 		}
 	}
 }

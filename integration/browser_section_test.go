@@ -142,7 +142,8 @@ func (s section) compare(t *testing.T, got viewResult) {
 	}
 	t.Logf("%d voxels; a shift by one voxel on each axis would change %v of them", len(seen), differing)
 	if least := s.visible(got.Panel); len(seen) < least || slices.Min(differing[:]) < least/4 {
-		t.Errorf("compared %d voxels, and a shift would change %v of them; want %d voxels and a quarter of them", len(seen), differing, least)
+		t.Errorf("compared %d voxels, and a shift would change %v of them; want %d voxels and a quarter of them",
+			len(seen), differing, least)
 	}
 }
 
@@ -152,7 +153,8 @@ func (s section) nm() float64 { return s.scale * slices.Min(nanometers[:]) }
 // position returns the middle of a pixel, in voxels of mag 1. The middle of the panel is s.center.
 func (s section) position(at image.Point, p panel) [3]float64 {
 	position := s.center
-	position[s.across.index] += s.across.direction * (float64(at.X) + 0.5 - p.Width/2) * s.nm() / nanometers[s.across.index]
+	position[s.across.index] += s.across.direction * (float64(at.X) +
+		0.5 - p.Width/2) * s.nm() / nanometers[s.across.index]
 	position[s.down.index] += s.down.direction * (float64(at.Y) + 0.5 - p.Height/2) * s.nm() / nanometers[s.down.index]
 	return position
 }

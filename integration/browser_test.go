@@ -41,7 +41,8 @@ func TestBrowserVoxels(t *testing.T) {
 	for _, l := range layers {
 		for _, s := range l.sections() {
 			sections = append(sections, s)
-			requests = append(requests, viewRequest{Name: s.name(), URL: web.url + viewerPath + "#!" + url.PathEscape(s.state(t, web.url))})
+			requests = append(requests, viewRequest{Name: s.name(),
+				URL: web.url + viewerPath + "#!" + url.PathEscape(s.state(t, web.url))})
 		}
 	}
 	answers := drive(t, requests)
@@ -104,7 +105,8 @@ func neuroglancerLayers() []stack {
 	gray := func(v []byte) color.NRGBA { return color.NRGBA{v[0], v[0], v[0], 255} }
 	image := func(name string, m model, voxelType, channels int, shader string, color func([]byte) color.NRGBA) stack {
 		m.voxelType, m.channels = voxelType, channels
-		return stack{layer: layer{model: m}, name: name, category: "color", shader: "void main() { " + shader + " }", color: color}
+		return stack{layer: layer{model: m}, name: name, category: "color", shader: "void main() { " + shader + " }",
+			color: color}
 	}
 	segmentation := func(name string, m model, voxelType int) stack {
 		m.voxelType = voxelType
@@ -113,9 +115,11 @@ func neuroglancerLayers() []stack {
 	var stacks []stack
 	for _, s := range []stack{
 		image("gray", small, 1, 1, "emitGrayscale(toNormalized(getDataValue()));", gray),
-		image("gray16", wide, 2, 1, "uint v = toRaw(getDataValue()); emitRGB(vec3(float(v & 255u), float(v >> 8), 0.0) / 255.0);",
+		image("gray16", wide, 2, 1,
+			"uint v = toRaw(getDataValue()); emitRGB(vec3(float(v & 255u), float(v >> 8), 0.0) / 255.0);",
 			func(v []byte) color.NRGBA { return color.NRGBA{v[0], v[1], 0, 255} }),
-		image("rgb", small, 1, 3, "emitRGB(vec3(toNormalized(getDataValue(0)), toNormalized(getDataValue(1)), toNormalized(getDataValue(2))));",
+		image("rgb", small, 1, 3,
+			"emitRGB(vec3(toNormalized(getDataValue(0)), toNormalized(getDataValue(1)), toNormalized(getDataValue(2))));",
 			func(v []byte) color.NRGBA { return color.NRGBA{v[0], v[1], v[2], 255} }),
 		segmentation("segments32", wide, 3),
 		segmentation("segments64", small, 4),
@@ -123,7 +127,8 @@ func neuroglancerLayers() []stack {
 		s.seed = uint32(len(stacks)) << 16
 		fine, coarse := s, s
 		fine.mag, fine.factor, fine.min, fine.size = "1", [3]int{1, 1, 1}, layerMin, layerSize
-		coarse.mag, coarse.factor, coarse.min, coarse.size = "2-2-1", [3]int{2, 2, 1}, [3]int{10, 17, 18}, [3]int{26, 21, 30}
+		coarse.mag, coarse.factor, coarse.min, coarse.size = "2-2-1", [3]int{2, 2, 1}, [3]int{10, 17, 18},
+			[3]int{26, 21, 30}
 		coarse.seed ^= 1 << 22
 		stacks = append(stacks, fine.filled(), coarse.filled())
 	}
@@ -183,11 +188,13 @@ func writeProperties(t *testing.T, source string, stacks []stack) {
 	var layers []map[string]any
 	for _, s := range stacks {
 		if s.mag == "1" {
-			layers = append(layers, map[string]any{"name": s.name, "category": s.category, "boundingBox": map[string]any{
-				"topLeft": s.min, "width": s.size[0], "height": s.size[1], "depth": s.size[2]}})
+			layers = append(layers, map[string]any{"name": s.name, "category": s.category,
+				"boundingBox": map[string]any{
+					"topLeft": s.min, "width": s.size[0], "height": s.size[1], "depth": s.size[2]}})
 		}
 	}
-	b, err := json.Marshal(map[string]any{"scale": map[string]any{"factor": nanometers, "unit": "nanometer"}, "dataLayers": layers})
+	b, err := json.Marshal(map[string]any{"scale": map[string]any{"factor": nanometers, "unit": "nanometer"},
+		"dataLayers": layers})
 	if err != nil {
 		t.Fatal(err)
 	}

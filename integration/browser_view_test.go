@@ -46,7 +46,8 @@ func look(t *testing.T, args ...string) *webServer {
 // tree requests a path of the tree.
 func (s *webServer) tree(t *testing.T, path string) []byte {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), "GET", strings.TrimSuffix(s.url, viewerPath)+path+"?"+s.query, nil)
+	request, err := http.NewRequestWithContext(t.Context(), "GET",
+		strings.TrimSuffix(s.url, viewerPath)+path+"?"+s.query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func (r viewResult) checkFit(t *testing.T, lo, size [3]int, nm [3]float64) {
 	t.Helper()
 	smallest := min(nm[0], nm[1], nm[2])
 	for i, name := range []string{"x", "y", "z"} {
-		if got, ok := r.State.Dimensions[name][0].(float64); !ok || math.Abs(got*1e9/nm[i]-1) > 1e-6 || r.State.Dimensions[name][1] != "m" {
+		if got, ok := r.State.Dimensions[name][0].(float64); !ok || math.Abs(got*1e9/nm[i]-1) > 1e-6 ||
+			r.State.Dimensions[name][1] != "m" {
 			t.Errorf("dimension %s is %v, want %v nm", name, r.State.Dimensions[name], nm[i])
 		}
 		if want := math.Floor(float64(lo[i])+float64(size[i])/2) + 0.5; r.State.Position[i] != want {
@@ -80,14 +82,17 @@ func (r viewResult) checkFit(t *testing.T, lo, size [3]int, nm [3]float64) {
 	}
 }
 
-// TestBrowserViewTypes: wkwfs view shows images and segmentations of all types, in the middle of the data, zoomed to fit.
-// Neuroglancer has the value of each voxel.
+// TestBrowserViewTypes: wkwfs view shows images and segmentations of all types, in the middle of the data, zoomed to
+// fit. Neuroglancer has the value of each voxel.
 func TestBrowserViewTypes(t *testing.T) {
 	ramps := []ramp{
-		{"uint8", "color", 1, 20}, {"uint16", "color", 1, 30_000}, {"uint32", "color", 1, 4e9}, {"uint64", "color", 1, 1 << 40},
-		{"int8", "color", 1, -100}, {"int16", "color", 1, -30_000}, {"int32", "color", 1, -2e9}, {"float32", "color", 1, -0.5},
+		{"uint8", "color", 1, 20}, {"uint16", "color", 1, 30_000}, {"uint32", "color", 1, 4e9},
+		{"uint64", "color", 1, 1 << 40},
+		{"int8", "color", 1, -100}, {"int16", "color", 1, -30_000}, {"int32", "color", 1, -2e9},
+		{"float32", "color", 1, -0.5},
 		{"uint8", "color", 3, 10}, {"uint16", "color", 2, 500},
-		{"uint8", "segmentation", 1, 1}, {"uint16", "segmentation", 1, 40_000}, {"uint32", "segmentation", 1, 4e9}, {"uint64", "segmentation", 1, 1 << 40},
+		{"uint8", "segmentation", 1, 1}, {"uint16", "segmentation", 1, 40_000}, {"uint32", "segmentation", 1, 4e9},
+		{"uint64", "segmentation", 1, 1 << 40},
 		{"float64", "color", 1, 0}, {"int64", "color", 1, 0}, // not in Neuroglancer
 	}
 	const shown = 14
@@ -99,7 +104,8 @@ func TestBrowserViewTypes(t *testing.T) {
 		names = append(names, name)
 	}
 	s := look(t, dataset)
-	got := drive(t, []viewRequest{{Name: "view_types", URL: s.url + "?" + s.query, Size: []int{1000, 800}, Points: looks}})[0]
+	got := drive(t, []viewRequest{{Name: "view_types", URL: s.url + "?" + s.query, Size: []int{1000, 800},
+		Points: looks}})[0]
 	s.end(t, syscall.SIGINT)
 	got.check(t, names[:shown]...)
 	got.checkFit(t, rampOffset, rampSize, rampNM)
@@ -108,7 +114,8 @@ func TestBrowserViewTypes(t *testing.T) {
 	}
 }
 
-// TestBrowserViewSources: wkwfs view shows all kinds of sources and mags. Neuroglancer has the voxels that the server has.
+// TestBrowserViewSources: wkwfs view shows all kinds of sources and mags. Neuroglancer has the voxels that the server
+// has.
 func TestBrowserViewSources(t *testing.T) {
 	root := refdata.Dir(t, ".")
 	sample := filepath.Join(root, "l4_sample")
@@ -127,7 +134,8 @@ func TestBrowserViewSources(t *testing.T) {
 		{"precomputed", []string{filepath.Join(root, "precomputed/jpeg_gray")}, []string{"jpeg_gray="}, ""},
 		{"n5", []string{filepath.Join(root, "zarr/n5_multiscale"), "--mag", "s0"}, []string{"em=em/"}, "s0"},
 		{"zarr", []string{filepath.Join(root, "zarr/ome05_zyx"), "--mag", "1"}, []string{"ome05_zyx="}, "1"},
-		{"pyramid", []string{filepath.Join(root, "sources/ome_pyramid.ome.tif"), "--mag", "2-2-1"}, []string{"ome_pyramid.ome.tif="}, "2-2-1"},
+		{"pyramid", []string{filepath.Join(root, "sources/ome_pyramid.ome.tif"), "--mag", "2-2-1"},
+			[]string{"ome_pyramid.ome.tif="}, "2-2-1"},
 	}
 	var servers []*webServer
 	var requests []viewRequest
@@ -184,10 +192,12 @@ func compareLooks(t *testing.T, s *webServer, mag string, got viewResult, layer 
 		for i := range at {
 			at[i] = int(math.Floor(got.State.Position[i])) + point[i]
 		}
-		raw := s.tree(t, fmt.Sprintf("%s/box/%d-%d_%d-%d_%d-%d.raw", mag, at[0], at[0]+1, at[1], at[1]+1, at[2], at[2]+1))
+		raw := s.tree(t, fmt.Sprintf("%s/box/%d-%d_%d-%d_%d-%d.raw", mag, at[0], at[0]+1, at[1], at[1]+1, at[2],
+			at[2]+1))
 		var values []string
 		for value := range slices.Chunk(raw, len(raw)/max(1, about.Channels)) {
-			values = append(values, fmt.Sprint(binary.LittleEndian.Uint64(append(slices.Clone(value), make([]byte, 8)...))))
+			values = append(values, fmt.Sprint(binary.LittleEndian.Uint64(append(slices.Clone(value),
+				make([]byte, 8)...))))
 		}
 		want := strings.Join(values, ",")
 		if got.Values[layer][p] != want {
@@ -226,12 +236,14 @@ func TestBrowserSites(t *testing.T) {
 // picture is where TestBrowserPicture writes the first picture of README.md.
 var picture = flag.String("browser.picture", "", "write the picture of wkwfs view to this file")
 
-// TestBrowserPicture takes the first picture of README.md: the sample in wkwfs view. It is small enough for a repository.
+// TestBrowserPicture takes the first picture of README.md: the sample in wkwfs view. It is small enough for a
+// repository.
 func TestBrowserPicture(t *testing.T) {
 	dataset := filepath.Join(tempDir(t), "cortex")
 	writeSample(t, dataset)
 	s := look(t, dataset)
-	got := drive(t, []viewRequest{{Name: "picture", URL: s.url + "?" + s.query, Size: []int{1200, 760}, Points: looks[:1]}})[0]
+	got := drive(t, []viewRequest{{Name: "picture", URL: s.url + "?" + s.query, Size: []int{1200, 760},
+		Points: looks[:1]}})[0]
 	s.end(t, syscall.SIGINT)
 	got.check(t, "color", "segmentation")
 	b, err := os.ReadFile(got.Screenshot)

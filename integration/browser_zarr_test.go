@@ -17,7 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// zarritaBox is a box of a Zarr array for browser/zarrita.js: half-open ranges by axis. Axes without one are read whole.
+// zarritaBox is a box of a Zarr array for browser/zarrita.js: half-open ranges by axis. Axes without one are read
+// whole.
 type zarritaBox struct {
 	URL  string            `json:"url"`
 	Axes []string          `json:"axes"`
@@ -49,7 +50,8 @@ func sumOf(t *testing.T, path string) string {
 	return sum
 }
 
-// TestBrowserZarrita imports voxels as Zarr 3, with a coarser mag. zarrita reads the same voxels from the dataset as wkwfs.
+// TestBrowserZarrita imports voxels as Zarr 3, with a coarser mag. zarrita reads the same voxels from the dataset as
+// wkwfs.
 func TestBrowserZarrita(t *testing.T) {
 	dir := tempDir(t)
 	voxels := make([]byte, 70*50*40*3*2)
@@ -59,8 +61,10 @@ func TestBrowserZarrita(t *testing.T) {
 	raw := filepath.Join(dir, "volume.raw")
 	writeFile(t, raw, voxels)
 	dataset := filepath.Join(dir, "dataset")
-	mustRun(t, "import", "-q", raw, dataset, "--layer", "l", "--shape", "70,50,40", "--dtype", "uint16", "--channels", "3", "--offset", "5,9,30",
-		"--voxel-size", "4,4,40", "--category", "color", "--format", "zarr3", "--block", "16", "--cube", "32", "--mags", "1")
+	mustRun(t, "import", "-q", raw, dataset, "--layer", "l", "--shape", "70,50,40", "--dtype", "uint16", "--channels",
+		"3", "--offset", "5,9,30",
+		"--voxel-size", "4,4,40", "--category", "color", "--format", "zarr3", "--block", "16", "--cube", "32", "--mags",
+		"1")
 	server := httptest.NewServer(http.FileServer(http.Dir(dataset)))
 	defer server.Close()
 	axes := []string{"c", "x", "y", "z"}
@@ -88,9 +92,11 @@ func TestBrowserZarritaAgrees(t *testing.T) {
 	for _, a := range manifest.Arrays {
 		isBool := a.StoredType == "|b1" || a.StoredType == "bool" // not numbers there
 		beyond := a.Path == "wk_boxes/larger/1"                   // the layer has zeros after the end of the array
-		if a.Expect == "ok" && a.Format != "n5" && slices.Contains(a.ConfirmedBy, "zarrita") && a.TopLeft == [3]int{} && !isBool && !beyond {
+		if a.Expect == "ok" && a.Format != "n5" && slices.Contains(a.ConfirmedBy, "zarrita") && a.TopLeft == [3]int{} &&
+			!isBool && !beyond {
 			arrays = append(arrays, a)
-			box := map[string][2]int{"x": {0, a.Size[0]}, "y": {0, a.Size[1]}, "z": {0, a.Size[2]}} // the array may be larger
+			// the array may be larger
+			box := map[string][2]int{"x": {0, a.Size[0]}, "y": {0, a.Size[1]}, "z": {0, a.Size[2]}}
 			boxes = append(boxes, zarritaBox{server.URL + "/" + a.Path, a.Axes, box})
 		}
 	}
@@ -105,7 +111,8 @@ func TestBrowserZarritaAgrees(t *testing.T) {
 	}
 }
 
-// TestBrowserZarr3 imports segments as Zarr 3. Neuroglancer draws each voxel at its place from the files of the dataset.
+// TestBrowserZarr3 imports segments as Zarr 3. Neuroglancer draws each voxel at its place from the files of the
+// dataset.
 func TestBrowserZarr3(t *testing.T) {
 	dir := tempDir(t)
 	var stacks []stack
@@ -128,14 +135,16 @@ func TestBrowserZarr3(t *testing.T) {
 	for _, s := range stacks {
 		raw := filepath.Join(dir, s.name+".nrrd")
 		mustRun(t, "cp", "-q", filepath.Join(dir, "wkw"), s.name+"/1/volume.nrrd", raw)
-		mustRun(t, "import", "-q", raw, filepath.Join(dir, "zarr"), "--layer", s.name, "--category", s.category, "--format", "zarr3", "--block", "16", "--cube", "32")
+		mustRun(t, "import", "-q", raw, filepath.Join(dir, "zarr"), "--layer", s.name, "--category", s.category,
+			"--format", "zarr3", "--block", "16", "--cube", "32")
 		for _, section := range s.sections() {
 			sections = append(sections, section)
 			for axis := range section.center { // OME-Zarr gives the middle of voxel 0 the position 0
 				section.center[axis] -= 0.5
 			}
 			state := section.stateOf(t, "zarr3://"+server.URL+"/"+s.name)
-			requests = append(requests, viewRequest{Name: "zarr3_" + section.name(), URL: viewer + "#!" + url.PathEscape(state)})
+			requests = append(requests, viewRequest{Name: "zarr3_" + section.name(),
+				URL: viewer + "#!" + url.PathEscape(state)})
 		}
 	}
 	for i, got := range drive(t, requests) {

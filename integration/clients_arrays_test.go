@@ -36,7 +36,8 @@ type sample struct {
 }
 
 var typeBytes = map[string]int{
-	"uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8, "float32": 4, "float64": 8,
+	"uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8, "float32": 4,
+	"float64": 8,
 }
 
 func (a array) max() [3]int {
@@ -92,7 +93,8 @@ func referenceArrays(t *testing.T) []array {
 				dirs[source] = mount(t, source)
 			}
 			a := array{
-				name: filepath.Join(folder, r.Dataset, r.Layer, r.Mag), dir: filepath.Join(dirs[source], r.Layer, r.Mag),
+				name: filepath.Join(folder, r.Dataset, r.Layer, r.Mag), dir: filepath.Join(dirs[source], r.Layer,
+					r.Mag),
 				dtype: r.Dtype, channels: r.Channels, min: r.TopLeft, size: r.Size, nm: spacing(t, source, r.Mag),
 			}
 			switch r.Dtype {
@@ -192,8 +194,10 @@ func modelArrays(t *testing.T) []array {
 		l := sparse
 		l.voxelType, l.channels = kind.voxelType, kind.channels
 		a := array{
-			name: fmt.Sprintf("model/%s×%d", kind.dtype, kind.channels), dir: filepath.Join(mount(t, l.write(t)), "color/1"),
-			dtype: kind.dtype, channels: kind.channels, min: l.min, size: l.size, nm: []float64{4, 5, 60}, voxels: l.box(l.min, l.max()),
+			name: fmt.Sprintf("model/%s×%d", kind.dtype, kind.channels), dir: filepath.Join(mount(t, l.write(t)),
+				"color/1"),
+			dtype: kind.dtype, channels: kind.channels, min: l.min, size: l.size, nm: []float64{4, 5, 60},
+			voxels: l.box(l.min, l.max()),
 		}
 		a.cubes = map[string]array{"z4/y0/x3.raw": a.cube([3]int{3, 0, 4}, l.side(), l.flat())}
 		arrays = append(arrays, a)
@@ -204,7 +208,8 @@ func modelArrays(t *testing.T) []array {
 // finite reports whether an array of float32 has only finite values. For other types it returns true.
 func (a array) finite() bool {
 	for i := 0; a.dtype == "float32" && i < len(a.voxels); i += 4 {
-		if f := float64(math.Float32frombits(binary.LittleEndian.Uint32(a.voxels[i:]))); math.IsNaN(f) || math.IsInf(f, 0) {
+		if f := float64(math.Float32frombits(binary.LittleEndian.Uint32(a.voxels[i:]))); math.IsNaN(f) ||
+			math.IsInf(f, 0) {
 			return false
 		}
 	}

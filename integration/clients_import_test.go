@@ -23,8 +23,8 @@ type foreignFile struct {
 	At                        *[3]int     // nil: not in the file
 }
 
-// TestClientImports imports files that the programs and libraries of users wrote, and compares voxels, type, place and voxel size with
-// what these programs were given. All layers are in one dataset, and in one mount.
+// TestClientImports imports files that the programs and libraries of users wrote, and compares voxels, type, place and
+// voxel size with what these programs were given. All layers are in one dataset, and in one mount.
 func TestClientImports(t *testing.T) {
 	dir := tempDir(t)
 	cmd := exec.Command("/usr/bin/python3", "write.py", dir)
@@ -41,7 +41,8 @@ func TestClientImports(t *testing.T) {
 	dataset := filepath.Join(dir, "dataset")
 	layer := func(i int) string { return fmt.Sprintf("l%03d", i) }
 	for i, f := range files {
-		args := slices.Concat([]string{"import", "-q", f.Path, dataset, "--layer", layer(i), "--category", "color", "--voxel-size", "8,8,30"}, f.Args)
+		args := slices.Concat([]string{"import", "-q", f.Path, dataset, "--layer", layer(i), "--category", "color",
+			"--voxel-size", "8,8,30"}, f.Args)
 		if r := wkwfs(t, args...); r.code != 0 {
 			t.Errorf("%s: import: %s", f.Name, r.stderr)
 		}
@@ -56,7 +57,8 @@ func TestClientImports(t *testing.T) {
 // checkSpacing imports the file without a voxel size. That fails unless the file has one.
 func (f foreignFile) checkSpacing(t *testing.T, dataset string) {
 	t.Helper()
-	r := wkwfs(t, slices.Concat([]string{"import", "-q", f.Path, dataset, "--layer", "l", "--category", "color"}, f.Args)...)
+	r := wkwfs(t, slices.Concat([]string{"import", "-q", f.Path, dataset, "--layer", "l", "--category", "color"},
+		f.Args)...)
 	if f.Spacing == nil {
 		if r.code == 0 {
 			t.Errorf("%s: imported with a voxel size that the file does not have", f.Name)

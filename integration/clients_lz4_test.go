@@ -69,7 +69,8 @@ type computed struct {
 }
 
 func (c computed) Grid() volume.Grid {
-	return volume.Grid{Size: volume.Cube(c.side * c.blocks), Block: volume.Cube(c.side), Type: volume.Uint16, Channels: 1}
+	return volume.Grid{Size: volume.Cube(c.side * c.blocks), Block: volume.Cube(c.side), Type: volume.Uint16,
+		Channels: 1}
 }
 
 func (c computed) Fill(_ context.Context, blocks []volume.Block, memory func(volume.Vec) []byte) {

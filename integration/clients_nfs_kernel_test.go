@@ -27,7 +27,8 @@ type guest struct {
 	out *bufio.Scanner
 }
 
-// startGuest starts a virtual machine. QEMU emulates the processor: that works on every machine, also on one that is virtual.
+// startGuest starts a virtual machine. QEMU emulates the processor: that works on every machine, also on one that is
+// virtual.
 func startGuest(t *testing.T) guest {
 	t.Helper()
 	dir, err := filepath.Abs("../bin/vm")
@@ -37,8 +38,10 @@ func startGuest(t *testing.T) guest {
 	if output, err := exec.Command("sh", "vm/install.sh", dir).CombinedOutput(); err != nil {
 		skipUnlessRequired(t, fmt.Sprintf("no virtual machine: %v: %s", err, output))
 	}
-	cmd := exec.Command("qemu-system-x86_64", "-accel", "tcg", "-m", "512", "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot",
-		"-kernel", filepath.Join(dir, "vmlinuz"), "-initrd", filepath.Join(dir, "initrd"), "-append", "console=ttyS0 panic=-1 quiet loglevel=1",
+	cmd := exec.Command("qemu-system-x86_64", "-accel", "tcg", "-m", "512", "-display", "none", "-monitor", "none",
+		"-serial", "stdio", "-no-reboot",
+		"-kernel", filepath.Join(dir, "vmlinuz"), "-initrd", filepath.Join(dir, "initrd"), "-append",
+		"console=ttyS0 panic=-1 quiet loglevel=1",
 		"-nic", "user,model=virtio-net-pci")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -92,10 +95,12 @@ func (g guest) must(format string, a ...any) []string {
 	return lines
 }
 
-// mountNFS mounts the root of the server in the machine at /mnt. With the option hard, reads wait for a server that is gone.
+// mountNFS mounts the root of the server in the machine at /mnt. With the option hard, reads wait for a server that is
+// gone.
 func (g guest) mountNFS(s *nfsServer) {
 	g.Helper()
-	g.must("mount -t nfs -o ro,vers=3,tcp,nolock,hard,timeo=10,port=%s,mountport=%s,addr=10.0.2.2 10.0.2.2:/ /mnt", s.port, s.port)
+	g.must("mount -t nfs -o ro,vers=3,tcp,nolock,hard,timeo=10,port=%s,mountport=%s,addr=10.0.2.2 10.0.2.2:/ /mnt",
+		s.port, s.port)
 }
 
 // hash returns the SHA-256 of what a command in the machine prints.
@@ -109,8 +114,9 @@ func (g guest) hash(format string, a ...any) string {
 	return sum
 }
 
-// TestClientNFSKernel mounts over NFS in a virtual machine, by the kernel of Debian. It reads files whole and in parts, and lists all.
-// It maps files into memory. A server that is killed and starts again is the same to it, also for open files.
+// TestClientNFSKernel mounts over NFS in a virtual machine, by the kernel of Debian. It reads files whole and in parts,
+// and lists all. It maps files into memory. A server that is killed and starts again is the same to it, also for open
+// files.
 func TestClientNFSKernel(t *testing.T) {
 	requireFUSE(t)
 	g := startGuest(t)
@@ -160,8 +166,8 @@ func (g guest) readReferenceData() {
 	s.end(g.T)
 }
 
-// mapFiles compares the bytes of files that a program maps into memory, as numpy.memmap does. It is a small program: the machine would have
-// to unpack 70 MiB for Python and numpy, with an emulated processor.
+// mapFiles compares the bytes of files that a program maps into memory, as numpy.memmap does. It is a small program:
+// the machine would have to unpack 70 MiB for Python and numpy, with an emulated processor.
 func (g guest) mapFiles() {
 	g.Helper()
 	dir := tempDir(g.T)
@@ -172,7 +178,8 @@ func (g guest) mapFiles() {
 	}
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer files.Close()
-	g.must("wget -q -O /mapped http://10.0.2.2:%s/mapped && chmod 755 /mapped", files.URL[strings.LastIndex(files.URL, ":")+1:])
+	g.must("wget -q -O /mapped http://10.0.2.2:%s/mapped && chmod 755 /mapped",
+		files.URL[strings.LastIndex(files.URL, ":")+1:])
 
 	m := model{voxelType: 2, channels: 1, blockType: 2, blockLog: 5, cubeLog: 2}
 	mag := tempDir(g.T)
@@ -201,7 +208,8 @@ func (g guest) surviveRestart() {
 	s := startNFS(g.T, "--listen", address, dir)
 	g.mountNFS(s)
 	const first = 1 << 20
-	if got := g.hash("exec 3</mnt/z0/y0/x0.raw; dd bs=4096 count=%d <&3 2>/dev/null", first/4096); got != hashOf(want[:first]) {
+	if got := g.hash("exec 3</mnt/z0/y0/x0.raw; dd bs=4096 count=%d <&3 2>/dev/null",
+		first/4096); got != hashOf(want[:first]) {
 		g.Error("the first part has other bytes")
 	}
 	if err := s.cmd.Process.Kill(); err != nil {
@@ -213,10 +221,12 @@ func (g guest) surviveRestart() {
 		g.Error("the rest, after the server was killed, has other bytes")
 	}
 	const at, length = 777_777, 55_555
-	if got := g.hash("dd if=/mnt/z0/y0/x0.raw bs=1 skip=%d count=%d 2>/dev/null", at, length); got != hashOf(want[at:][:length]) {
+	if got := g.hash("dd if=/mnt/z0/y0/x0.raw bs=1 skip=%d count=%d 2>/dev/null", at,
+		length); got != hashOf(want[at:][:length]) {
 		g.Error("a part has other bytes")
 	}
-	if lines := g.must("touch /mnt/new 2>&1 || true"); !strings.Contains(strings.Join(lines, " "), "Read-only file system") {
+	if lines := g.must("touch /mnt/new 2>&1 || true"); !strings.Contains(strings.Join(lines, " "),
+		"Read-only file system") {
 		g.Errorf("touch: %q", lines)
 	}
 	g.must("exec 3<&-; umount /mnt")

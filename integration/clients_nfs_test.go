@@ -67,7 +67,8 @@ func TestClientNFS(t *testing.T) {
 				compared++
 				name := filepath.Join(r.Layer, r.Mag, cube+".raw")
 				if got, n := s.hash(t, name); got != want.SHA256 || n != want.Bytes {
-					t.Errorf("%s/%s: %d bytes with hash %s, want %d with %s", r.Dataset, name, n, got, want.Bytes, want.SHA256)
+					t.Errorf("%s/%s: %d bytes with hash %s, want %d with %s", r.Dataset, name, n, got, want.Bytes,
+						want.SHA256)
 				}
 			}
 		}
@@ -123,11 +124,13 @@ func compareListing(t *testing.T, s *nfsServer, dir string) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("nfs-ls -R lists %d entries, the mount %d; the first: %q, %q", len(got), len(want), got[:min(3, len(got))], want[:min(3, len(want))])
+		t.Errorf("nfs-ls -R lists %d entries, the mount %d; the first: %q, %q", len(got), len(want),
+			got[:min(3, len(got))], want[:min(3, len(want))])
 	}
 }
 
-// TestClientNFSRestart kills the server while nfs-cat reads, and starts another one. nfs-cat goes on and reads the right bytes.
+// TestClientNFSRestart kills the server while nfs-cat reads, and starts another one. nfs-cat goes on and reads the
+// right bytes.
 func TestClientNFSRestart(t *testing.T) {
 	m := model{voxelType: 3, channels: 1, blockType: 2, blockLog: 5, cubeLog: 2}
 	dir := t.TempDir()
@@ -187,7 +190,8 @@ while [ ! -s "$4" ]; do kill -0 $! || exit 1; sleep 0.1; done
 qemu-img compare -f raw -F raw nfs://127.0.0.1/color/1/z0/y0/x0.raw "$3"; code=$?
 kill $!; wait $!
 exit $code`
-	out, err := exec.Command("unshare", "-rn", "sh", "-c", script, "sh", program, dir, flat, filepath.Join(t.TempDir(), "address")).CombinedOutput()
+	out, err := exec.Command("unshare", "-rn", "sh", "-c", script, "sh", program, dir, flat,
+		filepath.Join(t.TempDir(), "address")).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "Images are identical") {
 		t.Errorf("%v: %s", err, out)
 	}

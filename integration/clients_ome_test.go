@@ -29,7 +29,8 @@ func TestClientOMEOverHTTP(t *testing.T) {
 		server := startWeb(t, nil, "--listen", "127.0.0.1:0", l.write(t))
 		defer server.end(t, syscall.SIGTERM)
 		arrays = append(arrays, array{
-			name: fmt.Sprintf("%s×%d in blocks of %d", kind.dtype, kind.channels, 1<<kind.blockLog), dir: server.url + "color/1", dtype: kind.dtype, channels: kind.channels,
+			name: fmt.Sprintf("%s×%d in blocks of %d", kind.dtype, kind.channels, 1<<kind.blockLog),
+			dir:  server.url + "color/1", dtype: kind.dtype, channels: kind.channels,
 			min: l.min, size: l.size, nm: []float64{4, 5, 60}, voxels: l.box(l.min, l.max()),
 		})
 	}
@@ -39,7 +40,8 @@ func TestClientOMEOverHTTP(t *testing.T) {
 		}
 		var files []expectation
 		for _, a := range arrays {
-			files = append(files, expectation{a, a.name, a.dir + "/#" + boxName([2][3]int{a.min, a.max()}), c.readings[0]})
+			files = append(files, expectation{a, a.name, a.dir + "/#" + boxName([2][3]int{a.min, a.max()}),
+				c.readings[0]})
 		}
 		for i, got := range c.open(t, files) {
 			t.Run(c.name+"/"+files[i].name, func(t *testing.T) { files[i].compare(t, got) })
@@ -47,11 +49,12 @@ func TestClientOMEOverHTTP(t *testing.T) {
 	}
 }
 
-// TestClientOMEForms: c-blosc reads chunks of blocks in all forms. The layer starts and ends inside a chunk, with whole blocks
-// outside of it, and one of its cubes is raw.
+// TestClientOMEForms: c-blosc reads chunks of blocks in all forms. The layer starts and ends inside a chunk, with whole
+// blocks outside of it, and one of its cubes is raw.
 func TestClientOMEForms(t *testing.T) {
 	l := layer{
-		model: model{blockLog: 4, cubeLog: 2, blockType: 2, voxelType: 2, channels: 1}, // a chunk has the four blocks of a cube on z
+		// a chunk has the four blocks of a cube on z
+		model: model{blockLog: 4, cubeLog: 2, blockType: 2, voxelType: 2, channels: 1},
 		min:   [3]int{0, 3, 20},
 		size:  [3]int{128, 70, 70},
 		cubes: map[[3]int]bool{{0, 0, 0}: true, {1, 0, 0}: true, {0, 1, 1}: true},
@@ -75,8 +78,8 @@ func TestClientOMEForms(t *testing.T) {
 	}
 }
 
-// TestClientNCZarr opens an array of ome.zarr with NCZarr. Debian's NCZarr has no Blosc and cannot parse the metadata of any
-// OME-Zarr image. So the array has no compressor, and is in a group without attributes.
+// TestClientNCZarr opens an array of ome.zarr with NCZarr. Debian's NCZarr has no Blosc and cannot parse the metadata
+// of any OME-Zarr image. So the array has no compressor, and is in a group without attributes.
 func TestClientNCZarr(t *testing.T) {
 	mounted := mount(t, sparse.write(t))
 	group := t.TempDir()

@@ -47,8 +47,8 @@ func (p podman) must(args ...string) string {
 // containerImage is the name of the image in the storage of podman.
 const containerImage = "wkwfs-test"
 
-// container returns the arguments that run a container. It has no network. Limits that podman may set without privileges, and runc,
-// let it run on machines that are containers themselves.
+// container returns the arguments that run a container. It has no network. Limits that podman may set without
+// privileges, and runc, let it run on machines that are containers themselves.
 func container(args ...string) []string {
 	return append([]string{"run", "--rm", "--network", "none", "--runtime", "runc", "--cgroup-manager", "cgroupfs",
 		"--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000", "--cap-drop", "ALL", "--read-only"}, args...)
@@ -67,7 +67,8 @@ func (p podman) build() {
 	}
 	last = bytes.Replace(last, []byte("--from=build /wkwfs"), []byte("wkwfs"), 1)
 	static := filepath.Join(p.home, "wkwfs")
-	if err := os.WriteFile(filepath.Join(p.home, "Dockerfile"), append([]byte("FROM scratch\n"), last...), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(p.home, "Dockerfile"), append([]byte("FROM scratch\n"), last...),
+		0o644); err != nil {
 		p.Fatal(err)
 	}
 	if err := build(static); err != nil {
@@ -104,8 +105,8 @@ func rootless(t *testing.T) podman {
 	return p
 }
 
-// TestClientPodman runs the image of the program with podman, by root and by a user without privileges, with the command lines of
-// packaging/container.
+// TestClientPodman runs the image of the program with podman, by root and by a user without privileges, with the
+// command lines of packaging/container.
 func TestClientPodman(t *testing.T) {
 	requireFUSE(t)
 	requireRoot(t)
@@ -119,7 +120,8 @@ func TestClientPodman(t *testing.T) {
 			p.build()
 			t.Cleanup(func() { p.must("rmi", "--all", "--force") })
 			data := source + ":/data:ro"
-			if output, err := p.command(container("-v", data, containerImage, "version")...).CombinedOutput(); err != nil {
+			if output, err := p.command(container("-v", data, containerImage,
+				"version")...).CombinedOutput(); err != nil {
 				t.Skipf("podman runs no container here: %v: %s", err, output)
 			}
 			out := filepath.Join(p.home, "out")
@@ -129,11 +131,13 @@ func TestClientPodman(t *testing.T) {
 			if err := os.Chmod(out, 0o777); err != nil {
 				t.Fatal(err)
 			}
-			p.must(container("-v", data, "-v", out+":/out", containerImage, "cp", "-q", "/data", file, "/out/copy.raw")...)
+			p.must(container("-v", data, "-v", out+":/out", containerImage, "cp", "-q", "/data", file,
+				"/out/copy.raw")...)
 			if got, err := os.ReadFile(filepath.Join(out, "copy.raw")); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("cp: %d bytes, %v; want the model's %d", len(got), err, len(want))
 			}
-			mount := container("-d", "--name", "wkwfs-mount", "--cap-add", "SYS_ADMIN", "--device", "/dev/fuse", "-v", data)
+			mount := container("-d", "--name", "wkwfs-mount", "--cap-add", "SYS_ADMIN", "--device", "/dev/fuse", "-v",
+				data)
 			if p.user == nil {
 				p.propagated(mount, file, want)
 			} else {

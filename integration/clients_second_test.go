@@ -38,8 +38,8 @@ func secondFiles(t *testing.T, dir string) (all []secondFile) {
 	return all
 }
 
-// TestClientSecondReaders mounts files of tifffile, nibabel, mrcfile and numpy. In each other format of the mount, the libraries read what the
-// one that wrote the file reads.
+// TestClientSecondReaders mounts files of tifffile, nibabel, mrcfile and numpy. In each other format of the mount, the
+// libraries read what the one that wrote the file reads.
 func TestClientSecondReaders(t *testing.T) {
 	source := filepath.Join(tempDir(t), "files")
 	if err := os.Mkdir(source, 0o777); err != nil {
@@ -68,7 +68,8 @@ func TestClientSecondReaders(t *testing.T) {
 		}
 		for i, got := range c.open(t, paths) {
 			want := wants[i]
-			if got.Error != "" || got.Shape != want.Shape || got.Channels != want.Channels || got.Dtype != want.Dtype || got.SHA256 != want.SHA256 {
+			if got.Error != "" || got.Shape != want.Shape || got.Channels != want.Channels || got.Dtype != want.Dtype ||
+				got.SHA256 != want.SHA256 {
 				t.Errorf("%s reads of %s: %+v, want %+v", c.name, paths[i].path, got, want)
 			}
 			compared++
@@ -79,8 +80,8 @@ func TestClientSecondReaders(t *testing.T) {
 	}
 }
 
-// TestClientSecondImageJ: ImageJ reads in the TIFF files of a mount what it reads in the files that ImageJ and tifffile wrote: voxels, and
-// their size.
+// TestClientSecondImageJ: ImageJ reads in the TIFF files of a mount what it reads in the files that ImageJ and tifffile
+// wrote: voxels, and their size.
 func TestClientSecondImageJ(t *testing.T) {
 	source := filepath.Join(tempDir(t), "files")
 	if err := os.Mkdir(source, 0o777); err != nil {
@@ -88,7 +89,8 @@ func TestClientSecondImageJ(t *testing.T) {
 	}
 	var names []string
 	for _, f := range secondFiles(t, source) {
-		if strings.HasPrefix(f.Name, "tif_") && f.Name != "tif_tiles" && toImageJ(f.array()) { // ImageJ does not read BigTIFF
+		// ImageJ does not read BigTIFF
+		if strings.HasPrefix(f.Name, "tif_") && f.Name != "tif_tiles" && toImageJ(f.array()) {
 			names = append(names, f.Name)
 		}
 	}
@@ -97,23 +99,27 @@ func TestClientSecondImageJ(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runCommand(t, exec.Command("java", "-Djava.awt.headless=true", "-cp", "/usr/share/java/ij.jar", script, source, "19", "13", "7", "8", "8", "30", "0", "0", "0"))
+	r := runCommand(t, exec.Command("java", "-Djava.awt.headless=true", "-cp", "/usr/share/java/ij.jar", script, source,
+		"19", "13", "7", "8", "8", "30", "0", "0", "0"))
 	if r.code != 0 {
 		t.Fatalf("ImageJ: exit code %d, %s", r.code, r.stderr)
 	}
-	if err := errors.Join(os.Remove(filepath.Join(source, "ij.raw")), os.RemoveAll(filepath.Join(source, "imagej"))); err != nil {
+	if err := errors.Join(os.Remove(filepath.Join(source, "ij.raw")),
+		os.RemoveAll(filepath.Join(source, "imagej"))); err != nil {
 		t.Fatal(err)
 	}
 	dir := mount(t, source)
 	c := clients[slices.IndexFunc(clients, func(c client) bool { return c.name == "ImageJ" })]
 	var paths []expectation
 	for _, name := range append(names, "imagej") {
-		paths = append(paths, expectation{path: filepath.Join(source, name+".tif")}, expectation{path: filepath.Join(dir, name, "1", "volume.tif")})
+		paths = append(paths, expectation{path: filepath.Join(source, name+".tif")},
+			expectation{path: filepath.Join(dir, name, "1", "volume.tif")})
 	}
 	answers := c.open(t, paths)
 	for i := 0; i < len(answers); i += 2 {
 		want, got := answers[i], answers[i+1]
-		if want.Error != "" || got.Error != "" || got.Shape != want.Shape || got.Channels != want.Channels || got.Dtype != want.Dtype || got.SHA256 != want.SHA256 {
+		if want.Error != "" || got.Error != "" || got.Shape != want.Shape || got.Channels != want.Channels ||
+			got.Dtype != want.Dtype || got.SHA256 != want.SHA256 {
 			t.Errorf("%s: ImageJ reads %+v, and of the mount %+v", paths[i].path, want, got)
 		}
 		if want.Spacing != nil && !slices.EqualFunc(got.Spacing, want.Spacing, near) {

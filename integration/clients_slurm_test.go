@@ -114,8 +114,9 @@ func sameTrees(t *testing.T, got, want string) {
 	}
 }
 
-// TestClientSlurm runs the files for sbatch of docs/clusters.md on four nodes, from a directory and from S3. A task of the copy is killed in
-// the middle, and Slurm runs it again. What the tasks write is what wkwfs writes at once, byte for byte.
+// TestClientSlurm runs the files for sbatch of docs/clusters.md on four nodes, from a directory and from S3. A task of
+// the copy is killed in the middle, and Slurm runs it again. What the tasks write is what wkwfs writes at once, byte
+// for byte.
 func TestClientSlurm(t *testing.T) {
 	late := serveLate(t, smallTissue(t), "-read", "200ms")
 	cluster, dir := startSlurm(t), tempDir(t)
@@ -157,8 +158,8 @@ func TestClientSlurm(t *testing.T) {
 	slurmFromS3(t, cluster, source, whole)
 }
 
-// slurmFromS3 runs the jobs of a copy and a check with a bucket that has the objects of source. The copy is that of the directory,
-// byte for byte.
+// slurmFromS3 runs the jobs of a copy and a check with a bucket that has the objects of source. The copy is that of the
+// directory, byte for byte.
 func slurmFromS3(t *testing.T, cluster slurm, source, whole string) {
 	dir := tempDir(t)
 	bucket, out := filepath.Join(dir, "bucket"), filepath.Join(dir, "out")
@@ -179,14 +180,16 @@ func slurmFromS3(t *testing.T, cluster slurm, source, whole string) {
 	if err != nil || len(reports) != 8 {
 		t.Fatal(reports, err)
 	}
-	if merged := mustRun(t, append([]string{"check", "--merge"}, reports...)...); !strings.HasSuffix(merged, ": no faults\n") {
+	if merged := mustRun(t, append([]string{"check", "--merge"}, reports...)...); !strings.HasSuffix(merged,
+		": no faults\n") {
 		t.Errorf("the check of the bucket: %s", merged)
 	}
 }
 
 // importOnSlurm runs the two jobs of an import.
 func importOnSlurm(t *testing.T, cluster slurm, dir, source string) {
-	input, dataset, atOnce := filepath.Join(dir, "em.nrrd"), filepath.Join(dir, "new/cortex"), filepath.Join(dir, "once/cortex")
+	input, dataset, atOnce := filepath.Join(dir, "em.nrrd"), filepath.Join(dir, "new/cortex"),
+		filepath.Join(dir, "once/cortex")
 	mustRun(t, "cp", "-q", source, "color/1/volume.nrrd", input)
 	script := scripts(t, "/project/em.nrrd", input, "/project/cortex", dataset)[2]
 	script = strings.Replace(script, "--mags 2", "--mags 2 --cube 32", 1) // for more than one cube of mag 4
@@ -198,7 +201,8 @@ func importOnSlurm(t *testing.T, cluster slurm, dir, source string) {
 		t.Fatal(err)
 	}
 	job := cluster.run(t, dir, "sbatch", "--parsable", "import.sh")
-	last := cluster.run(t, dir, "sbatch", "--parsable", "--array=0", "--dependency=afterok:"+job, "import.sh", "--finish")
+	last := cluster.run(t, dir, "sbatch", "--parsable", "--array=0", "--dependency=afterok:"+job, "import.sh",
+		"--finish")
 	cluster.wait(t, job)
 	cluster.wait(t, last)
 	if state := cluster.state(t, last); state != "COMPLETED" {
@@ -208,7 +212,8 @@ func importOnSlurm(t *testing.T, cluster slurm, dir, source string) {
 	sameTrees(t, dataset, atOnce)
 }
 
-// killInTheMiddle kills the wkwfs that has a variable in its environment, when it has begun to write a file below a directory.
+// killInTheMiddle kills the wkwfs that has a variable in its environment, when it has begun to write a file below a
+// directory.
 func killInTheMiddle(t *testing.T, dir, variable string) {
 	t.Helper()
 	eventually(t, "a file is being written", func() bool {

@@ -66,10 +66,12 @@ const (
 var clients = []client{
 	{"numpy.fromfile,memmap", python("read_raw.py"), []reading{{suffix: ".raw", can: anything, place: nanometerPlace}}},
 	{"numpy.load", python("read_npy.py"), []reading{{suffix: ".npy", can: anything, place: noPlace}}},
-	{"Octave's fread", []string{"octave-cli", "--norc", "--quiet", "read_raw.m"}, []reading{{suffix: ".raw", can: anything, place: noPlace}}},
+	{"Octave's fread", []string{"octave-cli", "--norc", "--quiet", "read_raw.m"},
+		[]reading{{suffix: ".raw", can: anything, place: noPlace}}},
 	{"nibabel", python("read_nii.py"), []reading{{suffix: ".nii", can: grayOrRGB, place: nanometerPlace}}},
 	{"tifffile", python("read_tif.py"), []reading{{suffix: ".tif", can: anything, place: nanometerPlace}}},
-	{"unu", python("read_nrrd.py"), []reading{{suffix: ".nrrd", can: anything, place: nanometerPlace}, {suffix: ".nhdr", can: anything, place: nanometerPlace}}},
+	{"unu", python("read_nrrd.py"), []reading{{suffix: ".nrrd", can: anything, place: nanometerPlace},
+		{suffix: ".nhdr", can: anything, place: nanometerPlace}}},
 	{"VTK", python("read_vtk.py"), []reading{
 		// It reads a row of up to 9 voxels in an NRRD as the channels of a voxel.
 		{suffix: ".nrrd", can: wide, place: numbers}, {suffix: ".nhdr", can: wide, place: numbers},
@@ -80,19 +82,25 @@ var clients = []client{
 	{"ITK", python("read_itk.py"), []reading{
 		{suffix: ".nrrd", can: toITK, place: numbers}, {suffix: ".nhdr", can: toITK, place: numbers},
 		{suffix: ".mhd", can: toITK, place: numbers},
-		{suffix: ".nii", can: func(a array) bool { return toITK(a) && a.finite() }, place: numbers}, // it changes NaN to 0
+		// it changes NaN to 0
+		{suffix: ".nii", can: func(a array) bool { return toITK(a) && a.finite() }, place: numbers},
 		// Its TIFF reader returns wrong integers of 32 bits.
 		{suffix: ".tif", can: func(a array) bool { return toITK(a) && not("int32", "uint32")(a) }, place: noPlace},
 	}},
-	{"ImageJ", []string{"java", "-Djava.awt.headless=true", "-cp", "/usr/share/java/ij.jar", "ReadImageJ.java"}, []reading{
-		{suffix: ".raw", can: toImageJ, place: noPlace, floats: unsignedFloats},
-		// It reads uint32 in a TIFF as int32.
-		{suffix: ".tif", can: toImageJ, place: nanometerPlace, floats: signedFloats},
-		{suffix: sequence, can: toImageJ, place: nanometerPlace, floats: signedFloats},
-	}},
-	{"zarr and dask", append(python("read_ome.py"), "zarr"), []reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
-	{"xarray", append(python("read_ome.py"), "xarray"), []reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
-	{"GDAL", append(python("read_ome.py"), "gdal"), []reading{{suffix: omeImage, can: not("int8"), place: nanometerPlace}}}, // it has no int8
+	{"ImageJ", []string{"java", "-Djava.awt.headless=true", "-cp", "/usr/share/java/ij.jar", "ReadImageJ.java"},
+		[]reading{
+			{suffix: ".raw", can: toImageJ, place: noPlace, floats: unsignedFloats},
+			// It reads uint32 in a TIFF as int32.
+			{suffix: ".tif", can: toImageJ, place: nanometerPlace, floats: signedFloats},
+			{suffix: sequence, can: toImageJ, place: nanometerPlace, floats: signedFloats},
+		}},
+	{"zarr and dask", append(python("read_ome.py"), "zarr"),
+		[]reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
+	{"xarray", append(python("read_ome.py"), "xarray"),
+		[]reading{{suffix: omeImage, can: anything, place: nanometerPlace}}},
+	// it has no int8
+	{"GDAL", append(python("read_ome.py"), "gdal"),
+		[]reading{{suffix: omeImage, can: not("int8"), place: nanometerPlace}}},
 }
 
 // omeImage is used as the suffix of ome.zarr.
@@ -235,7 +243,8 @@ func (f expectation) compare(t *testing.T, got answer) {
 		dtype, voxels = "float32", f.floats(voxels)
 	}
 	if got.Shape != f.size || got.Channels != f.channels || got.Dtype != dtype {
-		t.Errorf("%v voxels, %d channels, type %s; want %v, %d, %s", got.Shape, got.Channels, got.Dtype, f.size, f.channels, dtype)
+		t.Errorf("%v voxels, %d channels, type %s; want %v, %d, %s", got.Shape, got.Channels, got.Dtype, f.size,
+			f.channels, dtype)
 	}
 	if want := sum(voxels); got.SHA256 != want {
 		t.Errorf("voxels with hash %s, want %s", got.SHA256, want)
@@ -294,7 +303,8 @@ func TestClientTiffinfo(t *testing.T) {
 				fmt.Sprintf("Bits/Sample: %d", 8*typeBytes[a.dtype]),
 				fmt.Sprintf("Samples/Pixel: %d", a.channels),
 			} {
-				if n := bytes.Count([]byte(r.stdout), []byte(line+"\n")) + strings.Count(r.stdout, line+" 0x"); n != a.size[2] {
+				if n := bytes.Count([]byte(r.stdout), []byte(line+"\n")) + strings.Count(r.stdout,
+					line+" 0x"); n != a.size[2] {
 					t.Errorf("%q %d times, want one for each of %d planes", line, n, a.size[2])
 				}
 			}

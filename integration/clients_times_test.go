@@ -59,8 +59,8 @@ func TestClientTimes(t *testing.T) {
 	}
 }
 
-// TestClientOMEFiles: the planes of an OME-TIFF in three files, in all orders of dimensions, are those that tifffile reads,
-// whichever of the files is mounted.
+// TestClientOMEFiles: the planes of an OME-TIFF in three files, in all orders of dimensions, are those that tifffile
+// reads, whichever of the files is mounted.
 func TestClientOMEFiles(t *testing.T) {
 	root := t.TempDir()
 	if out, err := exec.Command("/usr/bin/python3", "clients/write_ome_files.py", root).CombinedOutput(); err != nil {

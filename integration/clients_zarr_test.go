@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestClientZarr mounts Zarr 2 and N5 arrays that zarr-python writes: all compressors with all types, of both byte orders and orders
-// of values. Each has the voxels that were written.
+// TestClientZarr mounts Zarr 2 and N5 arrays that zarr-python writes: all compressors with all types, of both byte
+// orders and orders of values. Each has the voxels that were written.
 func TestClientZarr(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("/usr/bin/python3", "clients/write_zarr.py", dir).CombinedOutput(); err != nil {

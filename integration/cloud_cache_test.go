@@ -26,7 +26,8 @@ var cachedLayer = layer{
 // startCached starts the S3 server with the layer. It returns the path of the volume in a mount, and its bytes.
 func startCached(t *testing.T) (c *cloud, file string, want []byte) {
 	t.Helper()
-	return startCloud(t, "s3", objects(t, cachedLayer)), "color/1/volume.raw", cachedLayer.box(cachedLayer.min, cachedLayer.max())
+	return startCloud(t, "s3", objects(t, cachedLayer)), "color/1/volume.raw",
+		cachedLayer.box(cachedLayer.min, cachedLayer.max())
 }
 
 // bytesOfCubes returns how many bytes of cubes the server sent since the last call.
@@ -39,8 +40,8 @@ func bytesOfCubes(p *cloudproxy.Proxy) (n int64) {
 	return n
 }
 
-// TestClientCloudCacheRestart checks that what one mount read comes from the disk cache for the next: the server sends no cube
-// again. After a cube is replaced, its new content is read.
+// TestClientCloudCacheRestart checks that what one mount read comes from the disk cache for the next: the server sends
+// no cube again. After a cube is replaced, its new content is read.
 func TestClientCloudCacheRestart(t *testing.T) {
 	t.Parallel()
 	c, file, want := startCached(t)
@@ -62,7 +63,8 @@ func TestClientCloudCacheRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.mount(t, c.url, "--disk-cache", dir)
-	if got, err := os.ReadFile(filepath.Join(s.dir, "color/1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, changed.flat()) {
+	if got, err := os.ReadFile(filepath.Join(s.dir, "color/1/z0/y0/x0.raw")); err != nil ||
+		!bytes.Equal(got, changed.flat()) {
 		t.Errorf("after a cube was replaced: %d bytes, %v", len(got), err)
 	}
 }
@@ -97,8 +99,8 @@ func TestClientCloudCacheKilled(t *testing.T) {
 	}
 }
 
-// TestClientCloudCacheShared reads through two mounts with one disk cache at a time, while cubes are replaced between the reads. Each
-// reads what is there.
+// TestClientCloudCacheShared reads through two mounts with one disk cache at a time, while cubes are replaced between
+// the reads. Each reads what is there.
 func TestClientCloudCacheShared(t *testing.T) {
 	t.Parallel()
 	c, file, want := startCached(t)
@@ -138,7 +140,8 @@ func TestClientCloudCacheShared(t *testing.T) {
 	}
 }
 
-// TestClientCloudCacheFull reads with a disk cache whose disk is full, and with one that disappears. Reads go on without it.
+// TestClientCloudCacheFull reads with a disk cache whose disk is full, and with one that disappears. Reads go on
+// without it.
 func TestClientCloudCacheFull(t *testing.T) {
 	requireRoot(t)
 	t.Parallel()

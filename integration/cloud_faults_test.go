@@ -35,21 +35,23 @@ func objects(t *testing.T, l layer) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mags := fmt.Appendf(nil, `"dataFormat":"wkw","wkwResolutions":[{"resolution":[1,1,1],"cubeLength":%d}],"boundingBox"`, l.side())
+	mags := fmt.Appendf(nil,
+		`"dataFormat":"wkw","wkwResolutions":[{"resolution":[1,1,1],"cubeLength":%d}],"boundingBox"`, l.side())
 	writeFile(t, properties, bytes.Replace(b, []byte(`"boundingBox"`), mags, 1))
 	copyObjects(t, source, dir)
 	return dir
 }
 
-// TestClientCloudFaults reads a volume again and again while one in five requests fails. No byte is wrong, and no error reaches a
-// reader: the program repeats requests.
+// TestClientCloudFaults reads a volume again and again while one in five requests fails. No byte is wrong, and no error
+// reaches a reader: the program repeats requests.
 func TestClientCloudFaults(t *testing.T) {
 	want := cloudLayer.box(cloudLayer.min, cloudLayer.max())
 	for _, name := range cloudNames {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := startCloud(t, name, objects(t, cloudLayer))
-			c.proxy.Set(cloudproxy.Rules{Jitter: 5 * time.Millisecond, Fault: cloudproxy.Sometimes(1, 0.2, cloudproxy.Transient()...)})
+			c.proxy.Set(cloudproxy.Rules{Jitter: 5 * time.Millisecond,
+				Fault: cloudproxy.Sometimes(1, 0.2, cloudproxy.Transient()...)})
 			failed := 0
 			for range 3 {
 				s := c.mount(t, c.url)
@@ -71,8 +73,8 @@ func TestClientCloudFaults(t *testing.T) {
 	}
 }
 
-// TestClientCloudLies reads from servers whose answers are wrong in other ways. Each read gives the right bytes or an I/O error,
-// soon.
+// TestClientCloudLies reads from servers whose answers are wrong in other ways. Each read gives the right bytes or an
+// I/O error, soon.
 func TestClientCloudLies(t *testing.T) {
 	t.Parallel()
 	want := cloudLayer.box(cloudLayer.min, cloudLayer.max())
@@ -94,7 +96,8 @@ func TestClientCloudLies(t *testing.T) {
 		{"401", cloudproxy.Fault{Status: http.StatusUnauthorized}, false},
 		{"416", cloudproxy.Fault{Status: http.StatusRequestedRangeNotSatisfiable}, false},
 		{"503", cloudproxy.Fault{Status: http.StatusServiceUnavailable}, false},
-		{"redirect", cloudproxy.Fault{Status: http.StatusFound, Header: http.Header{"Location": {"http://127.0.0.1:1/x"}}}, false},
+		{"redirect", cloudproxy.Fault{Status: http.StatusFound,
+			Header: http.Header{"Location": {"http://127.0.0.1:1/x"}}}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c.proxy.Set(cloudproxy.Rules{})
@@ -118,7 +121,8 @@ func TestClientCloudLies(t *testing.T) {
 			switch {
 			case err == nil && !bytes.Equal(got, want):
 				t.Errorf("the bytes are wrong\n%s", text)
-			case test.ok != (err == nil), err != nil && !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.ESTALE):
+			case test.ok != (err == nil), err != nil && !errors.Is(err, syscall.EIO) &&
+				!errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.ESTALE):
 				t.Errorf("got %v, want success: %v\n%s", err, test.ok, text)
 			case time.Since(start) > deadline:
 				t.Errorf("the read took %v\n%s", time.Since(start), text)
@@ -137,8 +141,8 @@ func TestClientCloudLies(t *testing.T) {
 	}
 }
 
-// TestClientCloudNetwork checks that reads fail after the timeout while there is no network, and that everything goes on when it is
-// back, with the same mount and the same open file.
+// TestClientCloudNetwork checks that reads fail after the timeout while there is no network, and that everything goes
+// on when it is back, with the same mount and the same open file.
 func TestClientCloudNetwork(t *testing.T) {
 	want := cloudLayer.box(cloudLayer.min, cloudLayer.max())
 	for _, name := range cloudNames {
@@ -174,8 +178,8 @@ func TestClientCloudNetwork(t *testing.T) {
 	}
 }
 
-// TestClientCloudShortBreak checks that a reader gets the right bytes, and no error, if the network is away for less than the
-// timeout.
+// TestClientCloudShortBreak checks that a reader gets the right bytes, and no error, if the network is away for less
+// than the timeout.
 func TestClientCloudShortBreak(t *testing.T) {
 	t.Parallel()
 	want := cloudLayer.box(cloudLayer.min, cloudLayer.max())
@@ -198,8 +202,8 @@ func TestClientCloudShortBreak(t *testing.T) {
 	}
 }
 
-// TestClientCloudKill checks that a reader of a server that does not answer can be killed at once, and that the mount can be
-// unmounted.
+// TestClientCloudKill checks that a reader of a server that does not answer can be killed at once, and that the mount
+// can be unmounted.
 func TestClientCloudKill(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t, "s3", objects(t, cloudLayer))
@@ -230,8 +234,8 @@ func TestClientCloudKill(t *testing.T) {
 	s.wantExit(t, 0)
 }
 
-// TestClientCloudErrors checks what commands print if a source cannot be reached or may not be read: the URL, the status, the
-// server's number of the request, and what to do; and never a secret.
+// TestClientCloudErrors checks what commands print if a source cannot be reached or may not be read: the URL, the
+// status, the server's number of the request, and what to do; and never a secret.
 func TestClientCloudErrors(t *testing.T) {
 	dir := objects(t, cloudLayer)
 	s3, gs, web := startCloud(t, "s3", dir), startCloud(t, "gs", dir), startCloud(t, "https", dir)
@@ -245,20 +249,28 @@ func TestClientCloudErrors(t *testing.T) {
 		rules  cloudproxy.Rules
 		want   []string // texts of stderr
 	}{
-		{"wrong secret", s3, "s3://data", []string{"AWS_SECRET_ACCESS_KEY=another-secret"}, cloudproxy.Rules{}, []string{"/data/", "403", "SignatureDoesNotMatch", "AWS_"}},
-		{"unknown key", s3, "s3://data", []string{"AWS_ACCESS_KEY_ID=AKIANOBODY"}, cloudproxy.Rules{}, []string{"/data/", "403", "InvalidAccessKeyId"}},
-		{"not public", s3, "s3://data", []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY="}, cloudproxy.Rules{}, []string{"/data/", "403", "AccessDenied"}},
-		{"no bucket", s3, "s3://another", nil, cloudproxy.Rules{}, []string{"/another/", "404", "NoSuchBucket", "--endpoint"}},
+		{"wrong secret", s3, "s3://data", []string{"AWS_SECRET_ACCESS_KEY=another-secret"}, cloudproxy.Rules{},
+			[]string{"/data/", "403", "SignatureDoesNotMatch", "AWS_"}},
+		{"unknown key", s3, "s3://data", []string{"AWS_ACCESS_KEY_ID=AKIANOBODY"}, cloudproxy.Rules{},
+			[]string{"/data/", "403", "InvalidAccessKeyId"}},
+		{"not public", s3, "s3://data", []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY="}, cloudproxy.Rules{},
+			[]string{"/data/", "403", "AccessDenied"}},
+		{"no bucket", s3, "s3://another", nil, cloudproxy.Rules{}, []string{"/another/", "404", "NoSuchBucket",
+			"--endpoint"}},
 		{"no dataset", s3, "s3://data/nothing", nil, cloudproxy.Rules{}, []string{"s3://data/nothing"}},
-		{"busy", s3, "s3://data", nil, cloudproxy.Rules{Fault: cloudproxy.Always(cloudproxy.Transient()[2])}, []string{"/data/", "503", "SlowDown", "4442587FB7D0A2F9"}},
+		{"busy", s3, "s3://data", nil, cloudproxy.Rules{Fault: cloudproxy.Always(cloudproxy.Transient()[2])},
+			[]string{"/data/", "503", "SlowDown", "4442587FB7D0A2F9"}},
 		{"no bucket", gs, "gs://another", nil, cloudproxy.Rules{}, []string{"/another/", "404"}},
-		{"forbidden", gs, "gs://data", nil, cloudproxy.Rules{Fault: cloudproxy.Always(cloudproxy.Fault{Status: 403})}, []string{"/data/", "403"}},
+		{"forbidden", gs, "gs://data", nil, cloudproxy.Rules{Fault: cloudproxy.Always(cloudproxy.Fault{Status: 403})},
+			[]string{"/data/", "403"}},
 		{"no page", web, web.url + "/nothing", nil, cloudproxy.Rules{}, []string{web.url + "/nothing"}},
-		{"not trusted", web, web.url, []string{"SSL_CERT_FILE=/dev/null"}, cloudproxy.Rules{}, []string{web.url, "certificate", "SSL_CERT_FILE"}},
+		{"not trusted", web, web.url, []string{"SSL_CERT_FILE=/dev/null"}, cloudproxy.Rules{},
+			[]string{web.url, "certificate", "SSL_CERT_FILE"}},
 		{"expired", expired, expired.url, nil, cloudproxy.Rules{}, []string{expired.url, "expired"}},
 		{"no server", web, "https://" + closed, nil, cloudproxy.Rules{}, []string{"https://" + closed, "refused"}},
 		{"no host", web, "https://wkwfs.invalid", nil, cloudproxy.Rules{}, []string{"https://wkwfs.invalid"}},
-		{"password in the URL", web, "https://user:" + cloudSecret + "@" + closed + "/x?sig=" + cloudSecret, nil, cloudproxy.Rules{}, []string{"https://" + closed + "/x"}},
+		{"password in the URL", web, "https://user:" + cloudSecret + "@" + closed + "/x?sig=" + cloudSecret, nil,
+			cloudproxy.Rules{}, []string{"https://" + closed + "/x"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.c.proxy.Set(test.rules)
@@ -275,7 +287,8 @@ func TestClientCloudErrors(t *testing.T) {
 					t.Errorf("stderr lacks %q:\n%s", text, r.stderr)
 				}
 			}
-			if strings.Contains(r.stderr, cloudSecret) || strings.Contains(r.stderr, "another-secret") || strings.Contains(r.stderr, "StringToSign") {
+			if strings.Contains(r.stderr, cloudSecret) || strings.Contains(r.stderr, "another-secret") ||
+				strings.Contains(r.stderr, "StringToSign") {
 				t.Errorf("stderr has a secret:\n%s", r.stderr)
 			}
 			if took := time.Since(start); took > deadline {

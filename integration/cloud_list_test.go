@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/cloudproxy"
 )
 
-// TestClientCloudListAhead lists rows of cubes one after the other, on a store that answers late. The listings of the next rows are in
-// flight at the same time, and no row is asked for much more often than once.
+// TestClientCloudListAhead lists rows of cubes one after the other, on a store that answers late. The listings of the
+// next rows are in flight at the same time, and no row is asked for much more often than once.
 func TestClientCloudListAhead(t *testing.T) {
 	t.Parallel()
 	const rows, cubes = 40, 30 // more than one answer has

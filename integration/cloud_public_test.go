@@ -15,14 +15,15 @@ import (
 	"github.com/wkwfs/wkwfs/integration/cloudproxy"
 )
 
-// makePublic lets everybody read the S3 server's bucket, and takes the credentials out of the environment. Others may list if that
-// is given.
+// makePublic lets everybody read the S3 server's bucket, and takes the credentials out of the environment. Others may
+// list if that is given.
 func makePublic(t *testing.T, c *cloud, actions ...string) {
 	t.Helper()
 	if len(actions) == 0 {
 		actions = []string{"s3:GetObject", "s3:ListBucket"}
 	}
-	policy := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":["` + strings.Join(actions, `","`) +
+	policy := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":["` +
+		strings.Join(actions, `","`) +
 		`"],"Resource":["arn:aws:s3:::data/*","arn:aws:s3:::data"]}]}`
 	// versitygw keeps the policy of a bucket as an attribute of its directory.
 	if err := unix.Setxattr(c.dir, "user.policy", []byte(policy), 0); err != nil {
@@ -59,8 +60,8 @@ func TestClientCloudAnonymous(t *testing.T) {
 	}
 }
 
-// TestClientCloudNoListing reads a bucket that nobody may list. S3 then answers 403 for absent objects: absent cubes read as zeros.
-// A cube that may not be read any more is an error, not zeros.
+// TestClientCloudNoListing reads a bucket that nobody may list. S3 then answers 403 for absent objects: absent cubes
+// read as zeros. A cube that may not be read any more is an error, not zeros.
 func TestClientCloudNoListing(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t, "s3", objects(t, cloudLayer))
@@ -77,7 +78,8 @@ func TestClientCloudNoListing(t *testing.T) {
 	s := c.mount(t, c.url)
 	c.proxy.Set(cloudproxy.Rules{Fault: func(r *http.Request) cloudproxy.Fault {
 		if strings.HasSuffix(r.URL.Path, "z0/y0/x0.wkw") {
-			return cloudproxy.Fault{Status: http.StatusForbidden, Body: `<Error><Code>InvalidAccessKeyId</Code></Error>`}
+			return cloudproxy.Fault{Status: http.StatusForbidden,
+				Body: `<Error><Code>InvalidAccessKeyId</Code></Error>`}
 		}
 		return forbidden(r)
 	}})
@@ -115,7 +117,8 @@ func (c *cloud) wantLayer(t *testing.T, args ...string) string {
 	return string(text)
 }
 
-// TestClientCloudNoVersion reads from a server that says nothing that identifies the content of an object. The log says so, once.
+// TestClientCloudNoVersion reads from a server that says nothing that identifies the content of an object. The log says
+// so, once.
 func TestClientCloudNoVersion(t *testing.T) {
 	t.Parallel()
 	c := startCloud(t, "https", objects(t, cloudLayer))

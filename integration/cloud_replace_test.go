@@ -16,8 +16,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/cloudproxy"
 )
 
-// TestClientCloudReplaced reads files at random while an object of theirs is replaced again and again. A read has the bytes of one
-// version, never a mixture, or it is an error: an object store has no open files, so the old version is gone.
+// TestClientCloudReplaced reads files at random while an object of theirs is replaced again and again. A read has the
+// bytes of one version, never a mixture, or it is an error: an object store has no open files, so the old version is
+// gone.
 func TestClientCloudReplaced(t *testing.T) {
 	lasts := 4 * time.Second
 	if *cloudAll {

@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/cloudproxy"
 )
 
-// TestClientCloudSecrets checks that a mount shows its credentials nowhere: in the log with --debug, the status, the metrics and the
-// table of mounts, with and without faults.
+// TestClientCloudSecrets checks that a mount shows its credentials nowhere: in the log with --debug, the status, the
+// metrics and the table of mounts, with and without faults.
 func TestClientCloudSecrets(t *testing.T) {
 	t.Parallel()
 	dir := objects(t, cloudLayer)
@@ -27,7 +27,8 @@ func TestClientCloudSecrets(t *testing.T) {
 			t.Error(err)
 		}
 		box := filepath.Join(s.dir, "color/1/box/5-9_3-9_2-9.raw")
-		c.proxy.Set(cloudproxy.Rules{Fault: cloudproxy.Always(cloudproxy.Fault{Status: http.StatusInternalServerError, Body: "busy"})})
+		c.proxy.Set(cloudproxy.Rules{Fault: cloudproxy.Always(cloudproxy.Fault{Status: http.StatusInternalServerError,
+			Body: "busy"})})
 		_, _ = os.ReadFile(box) // what it says is in the log
 		c.proxy.Set(cloudproxy.Rules{})
 		text, err := os.ReadFile(log)
@@ -43,7 +44,8 @@ func TestClientCloudSecrets(t *testing.T) {
 			t.Error(err)
 		}
 		for what, shown := range map[string]string{
-			"log": string(text), "status": c.run(t, "status", s.dir), "status as JSON": c.run(t, "status", "--json", s.dir),
+			"log": string(text), "status": c.run(t, "status", s.dir), "status as JSON": c.run(t, "status", "--json",
+				s.dir),
 			"mountinfo": string(table), "metrics": string(metrics),
 		} {
 			if strings.Contains(shown, cloudSecret) {

@@ -57,16 +57,19 @@ func startS3(t testing.TB, dir string) *cloud {
 		t.Fatal(err)
 	}
 	address := freeAddress(t)
-	startCloudServer(t, address, cloudProgram(t, "versitygw"), "--quiet", "--keep-alive", "--port", address, "--access", cloudKey, "--secret", cloudSecret,
+	startCloudServer(t, address, cloudProgram(t, "versitygw"), "--quiet", "--keep-alive", "--port", address, "--access",
+		cloudKey, "--secret", cloudSecret,
 		"--iam-dir", tempDir(t), "posix", "--bucketlinks", root)
 	c := &cloud{name: "s3", url: "s3://data", dir: dir, proxy: startProxy(t, "http://"+address, nil)}
-	c.env = append(withoutCredentials(), "AWS_ACCESS_KEY_ID="+cloudKey, "AWS_SECRET_ACCESS_KEY="+cloudSecret, "AWS_REGION=us-east-1", "AWS_ENDPOINT_URL_S3="+c.proxy.URL())
+	c.env = append(withoutCredentials(), "AWS_ACCESS_KEY_ID="+cloudKey, "AWS_SECRET_ACCESS_KEY="+cloudSecret,
+		"AWS_REGION=us-east-1", "AWS_ENDPOINT_URL_S3="+c.proxy.URL())
 	return c
 }
 
 // withoutCredentials returns the environment without what names credentials of this machine, and with none to be found.
 func withoutCredentials() []string {
-	return append(os.Environ(), "HOME=/nonexistent", "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_SESSION_TOKEN=", "AWS_PROFILE=")
+	return append(os.Environ(), "HOME=/nonexistent", "AWS_EC2_METADATA_DISABLED=true", "AWS_ACCESS_KEY_ID=",
+		"AWS_SECRET_ACCESS_KEY=", "AWS_SESSION_TOKEN=", "AWS_PROFILE=")
 }
 
 // startGCS starts fake-gcs-server. It reads the objects below the directory into its one bucket, which is called data.
@@ -79,14 +82,15 @@ func startGCS(t testing.TB, dir string) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	startCloudServer(t, address, cloudProgram(t, "fake-gcs-server"), "-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-data", root)
+	startCloudServer(t, address, cloudProgram(t, "fake-gcs-server"), "-scheme", "http", "-host", host, "-port", port,
+		"-backend", "memory", "-data", root)
 	c := &cloud{name: "gs", url: "gs://data", dir: dir, proxy: startProxy(t, "http://"+address, nil)}
 	c.env = append(withoutCredentials(), "STORAGE_EMULATOR_HOST="+c.proxy.URL())
 	return c
 }
 
-// nginxConfig is the configuration of a server of one directory. Below /nolist it has no listing, and below /json the listing is
-// JSON.
+// nginxConfig is the configuration of a server of one directory. Below /nolist it has no listing, and below /json the
+// listing is JSON.
 const nginxConfig = `daemon off; worker_processes 1; %spid %[2]s/pid; error_log %[2]s/error.log;
 events { worker_connections 1024; }
 http {
@@ -101,7 +105,8 @@ http {
 }
 `
 
-// startNginx starts nginx with TLS. The proxy in front of it has the same certificate, which the environment names as trusted.
+// startNginx starts nginx with TLS. The proxy in front of it has the same certificate, which the environment names as
+// trusted.
 func startNginx(t testing.TB, dir string) *cloud {
 	t.Helper()
 	nginx, err := exec.LookPath("nginx")
@@ -114,7 +119,8 @@ func startNginx(t testing.TB, dir string) *cloud {
 	if os.Geteuid() == 0 {
 		user = "user root; "
 	}
-	config := writeFile(t, filepath.Join(state, "nginx.conf"), fmt.Appendf(nil, nginxConfig, user, state, address, certificate, key, dir))
+	config := writeFile(t, filepath.Join(state, "nginx.conf"), fmt.Appendf(nil, nginxConfig, user, state, address,
+		certificate, key, dir))
 	startCloudServer(t, address, nginx, "-c", config, "-p", state, "-e", filepath.Join(state, "error.log"))
 	c := &cloud{name: "https", dir: dir, proxy: startProxy(t, "https://"+address, loadCertificate(t, certificate, key))}
 	c.url = c.proxy.URL()
@@ -130,8 +136,9 @@ func certificate(t testing.TB, end time.Time) (certificate, key string) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: bigint.NewInt(1), NotBefore: end.Add(-48 * time.Hour), NotAfter: end, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: bigint.NewInt(1), NotBefore: end.Add(-48 * time.Hour), NotAfter: end,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:        true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -142,8 +149,10 @@ func certificate(t testing.TB, end time.Time) (certificate, key string) {
 		t.Fatal(err)
 	}
 	dir := tempDir(t)
-	return writeFile(t, filepath.Join(dir, "cert.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})),
-		writeFile(t, filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
+	return writeFile(t, filepath.Join(dir, "cert.pem"),
+			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})),
+		writeFile(t, filepath.Join(dir, "key.pem"),
+			pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
 }
 
 // loadCertificate returns the configuration of a server with a certificate.

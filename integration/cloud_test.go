@@ -23,11 +23,12 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// The tests of object stores start real servers: versitygw for S3, fake-gcs-server for GCS, and nginx with TLS. A proxy stands in
-// front of each. integration/cloud/install.sh installs the servers.
+// The tests of object stores start real servers: versitygw for S3, fake-gcs-server for GCS, and nginx with TLS. A proxy
+// stands in front of each. integration/cloud/install.sh installs the servers.
 
 // cloudAll runs the long form of these tests.
-var cloudAll = flag.Bool("cloud.all", false, "test all of the reference data on all object stores through mounts, and more random cases")
+var cloudAll = flag.Bool("cloud.all", false,
+	"test all of the reference data on all object stores through mounts, and more random cases")
 
 // cloudNames are the servers.
 var cloudNames = []string{"s3", "gs", "https"}
@@ -61,8 +62,8 @@ func (c *cloud) mount(t testing.TB, source string, args ...string) *server {
 	return s
 }
 
-// cloudData returns a directory with a copy of the reference data that has what S3 servers keep in attributes of files. It exists
-// until all tests have ended.
+// cloudData returns a directory with a copy of the reference data that has what S3 servers keep in attributes of files.
+// It exists until all tests have ended.
 var cloudData = sync.OnceValue(func() string {
 	dir, err := os.MkdirTemp("", "data")
 	if err != nil {
@@ -88,7 +89,8 @@ func copyObjects(t testing.TB, from, to string) {
 	}
 }
 
-// copyTree copies the files of a directory. Object stores have no links, so it follows links to files and leaves out others.
+// copyTree copies the files of a directory. Object stores have no links, so it follows links to files and leaves out
+// others.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -133,7 +135,8 @@ func wkwVolumes(t *testing.T) []cloudVolume {
 			if r.Volume.Bytes > 64<<20 && !*cloudAll {
 				continue
 			}
-			volumes = append(volumes, cloudVolume{strings.TrimSuffix(folder+"/"+r.Dataset, "/"), filepath.Join(r.Layer, r.Mag, "volume.raw"), r.Volume.SHA256})
+			volumes = append(volumes, cloudVolume{strings.TrimSuffix(folder+"/"+r.Dataset, "/"),
+				filepath.Join(r.Layer, r.Mag, "volume.raw"), r.Volume.SHA256})
 		}
 	}
 	return volumes
@@ -154,7 +157,8 @@ func precomputedVolumes(t *testing.T) []cloudVolume {
 	for _, v := range manifest.Volumes {
 		for _, s := range v.Scales {
 			if s.SHA256 != "" && s.Expected == "" && !v.Optional {
-				volumes = append(volumes, cloudVolume{"precomputed/" + v.Volume, filepath.Join(s.dir(), "volume.raw"), s.SHA256})
+				volumes = append(volumes, cloudVolume{"precomputed/" + v.Volume, filepath.Join(s.dir(), "volume.raw"),
+					s.SHA256})
 			}
 		}
 	}
@@ -180,8 +184,9 @@ func arrayVolumes(t *testing.T) []cloudVolume {
 	return volumes
 }
 
-// TestClientCloudData reads the reference data of all formats from each server, through mounts and with wkwfs cp, and compares it
-// with the hashes of the manifests. In the short form, Precomputed volumes are mounted from S3 only, and copied from the others.
+// TestClientCloudData reads the reference data of all formats from each server, through mounts and with wkwfs cp, and
+// compares it with the hashes of the manifests. In the short form, Precomputed volumes are mounted from S3 only, and
+// copied from the others.
 func TestClientCloudData(t *testing.T) {
 	bySource := map[string][]cloudVolume{}
 	for _, v := range slices.Concat(wkwVolumes(t), precomputedVolumes(t), arrayVolumes(t)) {
@@ -210,7 +215,8 @@ func TestClientCloudData(t *testing.T) {
 func (c *cloud) compare(t *testing.T, source string, volumes []cloudVolume) {
 	t.Helper()
 	args := []string{}
-	if strings.HasSuffix(source, "wk_paths") || strings.HasSuffix(source, "raw_scales") { // their mags are outside of the source
+	// their mags are outside of the source
+	if strings.HasSuffix(source, "wk_paths") || strings.HasSuffix(source, "raw_scales") {
 		args = append(args, "--follow-links")
 	}
 	if strings.HasPrefix(source, "precomputed/") && c.name != "s3" && !*cloudAll {
@@ -233,8 +239,8 @@ func (c *cloud) compare(t *testing.T, source string, volumes []cloudVolume) {
 	s.stop(t)
 }
 
-// TestClientCloudArrays mounts a local dataset whose layers are the arrays of other programs on each server, by URLs in its
-// metadata.
+// TestClientCloudArrays mounts a local dataset whose layers are the arrays of other programs on each server, by URLs in
+// its metadata.
 func TestClientCloudArrays(t *testing.T) {
 	_, manifest := refdata.Arrays(t)
 	arrays := slices.DeleteFunc(manifest.Arrays, func(a refdata.Array) bool {
@@ -262,17 +268,20 @@ func TestClientCloudArrays(t *testing.T) {
 	}
 }
 
-// TestClientCloudTree compares the whole tree of a dataset of each format on each server with the tree of its directory.
+// TestClientCloudTree compares the whole tree of a dataset of each format on each server with the tree of its
+// directory.
 func TestClientCloudTree(t *testing.T) {
 	for _, name := range cloudNames {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := startCloud(t, name, cloudData())
-			for _, source := range []string{"wkw/sparse", "zarr/wk_mixed", "zarr/ome05_czyx", "zarr/n5_multiscale", "precomputed/sh_one"} {
+			for _, source := range []string{"wkw/sparse", "zarr/wk_mixed", "zarr/ome05_czyx", "zarr/n5_multiscale",
+				"precomputed/sh_one"} {
 				here, there := tempDir(t), tempDir(t)
 				mustRun(t, "cp", "--quiet", filepath.Join(c.dir, source), ".", filepath.Join(here, "copy"))
 				c.run(t, "cp", "--quiet", c.url+"/"+source, ".", filepath.Join(there, "copy"))
-				if out, err := exec.Command("diff", "-r", here, there).CombinedOutput(); err != nil || len(bytes.TrimSpace(out)) > 0 {
+				if out, err := exec.Command("diff", "-r", here, there).CombinedOutput(); err != nil ||
+					len(bytes.TrimSpace(out)) > 0 {
 					t.Errorf("%s: %v\n%.2000s", source, err, out)
 				}
 			}

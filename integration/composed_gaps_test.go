@@ -9,11 +9,13 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestComposedGaps: check, info and mount tell of files that no mag reads, in an annotation and in the dataset below it.
+// TestComposedGaps: check, info and mount tell of files that no mag reads, in an annotation and in the dataset below
+// it.
 func TestComposedGaps(t *testing.T) {
 	source := tempDir(t)
 	for _, name := range []string{"unpacked_both", "base_wkw"} {
-		if err := os.CopyFS(filepath.Join(source, name), os.DirFS(filepath.Join(refdata.Dir(t, "annotations"), name))); err != nil {
+		if err := os.CopyFS(filepath.Join(source, name),
+			os.DirFS(filepath.Join(refdata.Dir(t, "annotations"), name))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,11 +11,12 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestComposedSkeletons: trees of an annotation are files in a mount, in a copy and over HTTP, in micrometers by the size of a voxel that the dataset
-// has: 11.24 × 11.24 × 28 nm. The NML file is shown as it is.
+// TestComposedSkeletons: trees of an annotation are files in a mount, in a copy and over HTTP, in micrometers by the
+// size of a voxel that the dataset has: 11.24 × 11.24 × 28 nm. The NML file is shown as it is.
 func TestComposedSkeletons(t *testing.T) {
 	annotation := filepath.Join(tempDir(t), "annotation")
-	if err := os.CopyFS(annotation, os.DirFS(filepath.Join(refdata.Dir(t, "annotations"), "unpacked_both"))); err != nil {
+	if err := os.CopyFS(annotation, os.DirFS(filepath.Join(refdata.Dir(t, "annotations"),
+		"unpacked_both"))); err != nil {
 		t.Fatal(err)
 	}
 	nml := filepath.Join(annotation, "ann.nml")
@@ -23,8 +24,9 @@ func TestComposedSkeletons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored = bytes.Replace(stored, []byte(`</things>`), []byte(`<thing id="5" name="axon 1/2"><nodes><node id="3" radius="20" x="100" y="10" z="1"/>`+
-		`<node id="4" radius="30" x="200" y="0" z="2"/></nodes><edges><edge source="3" target="4"/></edges></thing></things>`), 1)
+	stored = bytes.Replace(stored, []byte(`</things>`),
+		[]byte(`<thing id="5" name="axon 1/2"><nodes><node id="3" radius="20" x="100" y="10" z="1"/>`+
+			`<node id="4" radius="30" x="200" y="0" z="2"/></nodes><edges><edge source="3" target="4"/></edges></thing></things>`), 1)
 	if err := os.Remove(nml); err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +41,12 @@ func TestComposedSkeletons(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
 		t.Errorf("in a mount: got %q, %v", got, err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() != int64(len(want)) || info.Mode() != 0o444 {
+	if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() != int64(len(want)) ||
+		info.Mode() != 0o444 {
 		t.Errorf("got %v, %v", info, err)
 	}
-	if entries, err := os.ReadDir(filepath.Join(dir, "skeletons")); err != nil || len(entries) != 2 || entries[1].Name() != "tree.swc" {
+	if entries, err := os.ReadDir(filepath.Join(dir, "skeletons")); err != nil || len(entries) != 2 ||
+		entries[1].Name() != "tree.swc" {
 		t.Errorf("got %v, %v", entries, err)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "ann.nml")); err != nil || !bytes.Equal(got, stored) {
@@ -54,16 +58,19 @@ func TestComposedSkeletons(t *testing.T) {
 		t.Errorf("in a copy: got %q, %v", got, err)
 	}
 	server := startWeb(t, nil, over, "--listen", "127.0.0.1:0", annotation)
-	if response, got := server.get(t, "skeletons/axon%201_2.swc"); response.StatusCode != http.StatusOK || string(got) != want {
+	if response, got := server.get(t, "skeletons/axon%201_2.swc"); response.StatusCode != http.StatusOK ||
+		string(got) != want {
 		t.Errorf("over HTTP: %s, %q", response.Status, got)
 	}
 	if r := wkwfs(t, "check", over, annotation); r.code != 0 {
 		t.Errorf("check: exit code %d: %s", r.code, r.stdout)
 	}
-	if err := os.WriteFile(nml, bytes.Replace(stored, []byte(`target="4"`), []byte(`target="9"`), 1), 0o644); err != nil {
+	if err := os.WriteFile(nml, bytes.Replace(stored, []byte(`target="4"`), []byte(`target="9"`), 1),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := wkwfs(t, "check", over, annotation); r.code != 1 || !strings.Contains(r.stdout, `ann.nml: tree "axon 1/2": edge from 3 to 9`) {
+	if r := wkwfs(t, "check", over, annotation); r.code != 1 ||
+		!strings.Contains(r.stdout, `ann.nml: tree "axon 1/2": edge from 3 to 9`) {
 		t.Errorf("check of an edge to no node: exit code %d: %s", r.code, r.stdout)
 	}
 }

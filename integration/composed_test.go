@@ -47,7 +47,8 @@ func isShown(c refdata.Composed, v refdata.ComposedVolume) bool {
 	return !c.Optional && !v.Optional && v.Part == nil && v.Time == nil && (c.Expect == "ok" || v.Readable)
 }
 
-// TestComposedReferenceData reads all annotations, merged with their dataset or alone, and all mapped layers, in mounts.
+// TestComposedReferenceData reads all annotations, merged with their dataset or alone, and all mapped layers, in
+// mounts.
 func TestComposedReferenceData(t *testing.T) {
 	skipOneByOne(t)
 	parallelHeavy(t)
@@ -82,7 +83,8 @@ func TestComposedReferenceData(t *testing.T) {
 					if c.Name == "bad_h5_filter" { // LZF, which other readers lack
 						continue
 					}
-					if _, err := os.Stat(filepath.Join(dir, absent, "1/volume.raw")); c.Expect == "refused" && err == nil {
+					if _, err := os.Stat(filepath.Join(dir, absent, "1/volume.raw")); c.Expect == "refused" &&
+						err == nil {
 						t.Errorf("%s is shown", absent)
 					}
 				}
@@ -109,7 +111,8 @@ func TestComposedRefused(t *testing.T) {
 			}
 			r := wkwfs(t, args...)
 			out := r.stdout + r.stderr
-			if r.code == 0 || !strings.Contains(strings.ToLower(out), "volume") && !strings.Contains(out, filepath.Base(c.Mount)) {
+			if r.code == 0 || !strings.Contains(strings.ToLower(out), "volume") &&
+				!strings.Contains(out, filepath.Base(c.Mount)) {
 				t.Errorf("exit code %d: %s", r.code, out)
 			}
 		})
@@ -124,7 +127,8 @@ func TestComposedForms(t *testing.T) {
 	for _, name := range []string{"z2_over_wkw", "wkw_over_zarr3", "u32_wkw"} {
 		c := cases[slices.IndexFunc(cases, func(c refdata.Composed) bool { return c.Name == name })]
 		copied := filepath.Join(t.TempDir(), "copy")
-		if r := wkwfs(t, slices.Concat([]string{"cp", "--quiet", "--all"}, c.Flags, []string{c.Mount, ".", copied})...); r.code != 0 {
+		if r := wkwfs(t, slices.Concat([]string{"cp", "--quiet", "--all"}, c.Flags,
+			[]string{c.Mount, ".", copied})...); r.code != 0 {
 			t.Errorf("%s: exit code %d: %s", name, r.code, r.stderr)
 		}
 		server := startWeb(t, nil, append(c.Flags, "--listen", "127.0.0.1:0", c.Mount)...)

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestComposedTrees mounts an annotation with a tree and no volume: alone, it is the NML file and the tree. Over a dataset, the dataset is as it was,
-// and the tree has the size of its voxels: 11.24 × 11.24 × 28 nm.
+// TestComposedTrees mounts an annotation with a tree and no volume: alone, it is the NML file and the tree. Over a
+// dataset, the dataset is as it was, and the tree has the size of its voxels: 11.24 × 11.24 × 28 nm.
 func TestComposedTrees(t *testing.T) {
 	const nml = `<things><parameters><experiment name="base_wkw"/><scale x="10" y="10" z="20" unit="nanometer"/></parameters>` +
 		`<thing id="1" name="axon"><nodes><node id="1" radius="20" x="100" y="10" z="1"/></nodes></thing></things>`
@@ -19,7 +19,8 @@ func TestComposedTrees(t *testing.T) {
 	writeFile(t, source, []byte(nml))
 	tree := func(dir, want string) {
 		t.Helper()
-		if got, err := os.ReadFile(filepath.Join(dir, "skeletons", "axon.swc")); err != nil || !strings.HasSuffix(string(got), want) {
+		if got, err := os.ReadFile(filepath.Join(dir, "skeletons", "axon.swc")); err != nil ||
+			!strings.HasSuffix(string(got), want) {
 			t.Errorf("the tree: %q, %v", got, err)
 		}
 		if got, err := os.ReadFile(filepath.Join(dir, "trees.nml")); err != nil || string(got) != nml {
@@ -33,7 +34,8 @@ func TestComposedTrees(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if err != nil || !slices.Contains(names, "skeletons") || !slices.Contains(names, "trees.nml") || slices.Contains(names, "ome.zarr") {
+	if err != nil || !slices.Contains(names, "skeletons") || !slices.Contains(names, "trees.nml") ||
+		slices.Contains(names, "ome.zarr") {
 		t.Errorf("alone: %v, %v", names, err)
 	}
 	over := mount(t, source, "--over="+base)

@@ -90,7 +90,8 @@ func TestContainer(t *testing.T) {
 	t.Cleanup(func() { socket.Close() })
 	manager := serviceManager{socket}
 
-	cmd := inContainer(t, root, map[string]bool{capSysAdmin: true}, "mount", "--foreground", "--allow-other", "/data", "/mnt")
+	cmd := inContainer(t, root, map[string]bool{capSysAdmin: true}, "mount", "--foreground", "--allow-other", "/data",
+		"/mnt")
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET=/notify")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
@@ -123,7 +124,8 @@ func TestContainerLacks(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := runCommand(t, inContainer(t, containerRoot(t, test.device), test.capabilities, "mount", "--foreground", "/data", "/mnt"))
+			r := runCommand(t, inContainer(t, containerRoot(t, test.device), test.capabilities, "mount", "--foreground",
+				"/data", "/mnt"))
 			if r.code != 1 || !strings.Contains(r.stderr, test.want) {
 				t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, test.want)
 			}

@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// TestRestartAfterCrash runs a server as the systemd unit of the packages says. A crash is followed by a new server, which reads
-// the same. A wrong command line is not.
+// TestRestartAfterCrash runs a server as the systemd unit of the packages says. A crash is followed by a new server,
+// which reads the same. A wrong command line is not.
 func TestRestartAfterCrash(t *testing.T) {
 	requireFUSE(t)
 	unit := readUnit(t)
 	source := t.TempDir()
 	small.write(t, source, 0, 0, 0)
 	dir := tempDir(t)
-	for _, end := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGKILL} { // SIGQUIT ends a Go program as a panic does
+	// SIGQUIT ends a Go program as a panic does
+	for _, end := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGKILL} {
 		s := startService(t, source, dir)
 		s.server.signal(t, end)
 		state := s.wait(t)
@@ -31,7 +32,8 @@ func TestRestartAfterCrash(t *testing.T) {
 		t.Errorf("after SIGTERM: %v: the unit starts a new server", state)
 	}
 
-	for _, variable := range []string{"WKWFS_CACHE_SIZE=much", "WKWFS_DISK_CACHE_SIZE=1"} { // the main process finds the one, the server the other
+	// the main process finds the one, the server the other
+	for _, variable := range []string{"WKWFS_CACHE_SIZE=much", "WKWFS_DISK_CACHE_SIZE=1"} {
 		wrong := unit.exec(t, "ExecStart", source, dir)
 		wrong.Env = append(wrong.Env, "WKWFS_DISK_CACHE="+tempDir(t), variable)
 		if err := wrong.Run(); err == nil || unit.restarts(wrong.ProcessState) {

@@ -59,7 +59,8 @@ var damages = []struct {
 	{"short header", func(b []byte) []byte { return b[:15] }, nil, `header`},
 	{"short table", func(b []byte) []byte { return b[:smallTable+8*3+4] }, nil, ``},
 	{"cut off in block 5", func(b []byte) []byte { return b[:tableEntry(b, 5)-1] }, []int{5, 6, 7}, `block 1,0,1`},
-	{"entry before its block", func(b []byte) []byte { return setEntry(b, 2, tableEntry(b, 1)-1) }, []int{2, 3}, `block 0,1,0`},
+	{"entry before its block", func(b []byte) []byte { return setEntry(b, 2, tableEntry(b, 1)-1) }, []int{2, 3},
+		`block 0,1,0`},
 	{"entry 2^64-1", func(b []byte) []byte { return setEntry(b, 7, 1<<64-1) }, []int{7}, `block 1,1,1`},
 	{"entry 0", func(b []byte) []byte { return setEntry(b, 0, 0) }, []int{0, 1}, `block 0,0,0`},
 	{"empty block", func(b []byte) []byte { return setEntry(b, 4, tableEntry(b, 3)) }, []int{4, 5}, `block 0,0,1`},
@@ -108,7 +109,8 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, cubePath(len(damages))+".raw")); err != nil || !bytes.Equal(got, want) {
+	if got, err := os.ReadFile(filepath.Join(dir, cubePath(len(damages))+".raw")); err != nil ||
+		!bytes.Equal(got, want) {
 		t.Errorf("the intact cube: %d bytes, %v", len(got), err)
 	}
 	wantUniqueErrors(t, log)
@@ -165,7 +167,8 @@ func checkBlocks(t *testing.T, dir string, bad []int) {
 	}
 }
 
-// checkDirect reads past the page cache. Exactly the bytes of bad blocks have to fail, and a read of everything if it has one of them.
+// checkDirect reads past the page cache. Exactly the bytes of bad blocks have to fail, and a read of everything if it
+// has one of them.
 func checkDirect(t *testing.T, name string, want []byte, bad []int) {
 	t.Helper()
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECT, 0)

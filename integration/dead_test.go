@@ -56,8 +56,9 @@ func TestDeadMount(t *testing.T) {
 	})
 }
 
-// TestKilledWhilePushing: the readers of servers that are killed while they push pages end, with right bytes or an error, as soon as the mount
-// is removed as the systemd unit removes it. Without --force, the kernel keeps some of them for ever.
+// TestKilledWhilePushing: the readers of servers that are killed while they push pages end, with right bytes or an
+// error, as soon as the mount is removed as the systemd unit removes it. Without --force, the kernel keeps some of them
+// for ever.
 func TestKilledWhilePushing(t *testing.T) {
 	parallelHeavy(t)
 	requireRoot(t)
@@ -88,9 +89,11 @@ func TestKilledWhilePushing(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the volume; at the end of it, nothing is tested
+		// somewhere in the volume; at the end of it, nothing is tested
+		time.Sleep(time.Duration(20+30*round) * time.Millisecond)
 		s.signal(t, unix.SIGKILL)
-		_ = exec.Command("umount", "--quiet", "--force", "--lazy", s.dir).Run() // as in the unit, where its failure does not count
+		// as in the unit, where its failure does not count
+		_ = exec.Command("umount", "--quiet", "--force", "--lazy", s.dir).Run()
 		ended := make(chan struct{})
 		go func() { readers.Wait(); close(ended) }()
 		select {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDemo runs the demo with a python3 without numpy in front of others, as a shim of pyenv may be. The demo uses another python that
-// has numpy, or says why it leaves numpy out.
+// TestDemo runs the demo with a python3 without numpy in front of others, as a shim of pyenv may be. The demo uses
+// another python that has numpy, or says why it leaves numpy out.
 func TestDemo(t *testing.T) {
 	skipOneByOne(t)
 	parallelHeavy(t)

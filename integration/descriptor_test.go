@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountByDescriptor mounts as root, and serves the mount by a program without privileges, which gets an open descriptor of
-// /dev/fuse and nothing else.
+// mountByDescriptor mounts as root, and serves the mount by a program without privileges, which gets an open descriptor
+// of /dev/fuse and nothing else.
 func mountByDescriptor(t *testing.T, source string) *server {
 	t.Helper()
 	dir := tempDir(t)
@@ -46,8 +46,8 @@ func mountByDescriptor(t *testing.T, source string) *server {
 	return s
 }
 
-// TestDescriptor: a program without privileges serves a mount that another program has made. Nobody can write, also where the
-// mount would allow it. The server ends with the mount, or at a signal.
+// TestDescriptor: a program without privileges serves a mount that another program has made. Nobody can write, also
+// where the mount would allow it. The server ends with the mount, or at a signal.
 func TestDescriptor(t *testing.T) {
 	requireFUSE(t)
 	requireRoot(t)

@@ -73,7 +73,8 @@ func listInPieces(r *rand.Rand, dir string) ([]string, error) {
 		for len(tail) > 0 {
 			piece, err := getdents(fd, 1024)
 			if err != nil || len(piece) == 0 {
-				return nil, fmt.Errorf("after offset %d: %w, and %d entries of before are missing", entries[keep].off, err, len(tail))
+				return nil, fmt.Errorf("after offset %d: %w, and %d entries of before are missing", entries[keep].off,
+					err, len(tail))
 			}
 			for _, d := range piece {
 				if len(tail) > 0 && d != tail[0] {
@@ -143,7 +144,8 @@ func compareKinds(t *testing.T, dir string) error {
 			}
 			isRoot := d.name == ".." && isMounted(dir) // the parent is in another file system
 			if !isRoot && (st.Ino != d.ino || byte(st.Mode>>12) != d.kind) {
-				t.Errorf("%s/%s: listed with inode %d and kind %d, stat returns %d and %d", dir, d.name, d.ino, d.kind, st.Ino, st.Mode>>12)
+				t.Errorf("%s/%s: listed with inode %d and kind %d, stat returns %d and %d", dir, d.name, d.ino, d.kind,
+					st.Ino, st.Mode>>12)
 			}
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestDiskCache: what was read once is read from the disk cache, also by a later mount, and after the first was killed. A damaged cache is
-// read again from the server.
+// TestDiskCache: what was read once is read from the disk cache, also by a later mount, and after the first was killed.
+// A damaged cache is read again from the server.
 func TestDiskCache(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)

@@ -156,9 +156,9 @@ func labels(n int, seed uint64) (b []byte) {
 	return b
 }
 
-// TestEdits writes in the ways that programs have: pwrite, past the page cache, shared maps, dd, into boxes with headers and cubes, and
-// over the whole file. All views have what was written when it is closed, also in the next mount, and in a mount of the annotation over
-// the dataset. The dataset stays as it is.
+// TestEdits writes in the ways that programs have: pwrite, past the page cache, shared maps, dd, into boxes with
+// headers and cubes, and over the whole file. All views have what was written when it is closed, also in the next
+// mount, and in a mount of the annotation over the dataset. The dataset stays as it is.
 func TestEdits(t *testing.T) {
 	parallelHeavy(t)
 	e := newEdit(t)
@@ -200,7 +200,8 @@ func TestEdits(t *testing.T) {
 
 	input := filepath.Join(t.TempDir(), "dd")
 	writeFile(t, input, labels(100_000, 5))
-	dd := exec.Command("dd", "if="+input, "of="+e.file("volume.raw"), "bs=1000", "seek=77", "conv=notrunc", "status=none")
+	dd := exec.Command("dd", "if="+input, "of="+e.file("volume.raw"), "bs=1000", "seek=77", "conv=notrunc",
+		"status=none")
 	if out, err := dd.CombinedOutput(); err != nil {
 		t.Fatalf("dd: %v: %s", err, out)
 	}
@@ -440,7 +441,8 @@ func (e *editMount) compareBlocks(t *testing.T, got, old []byte) (counts map[str
 	blocks := map[[3]int]states{}
 	for i := 0; i < len(got); i += editVoxel {
 		v := i / editVoxel
-		at := [3]int{(editStart[0] + v%editSize[0]) / 32, (editStart[1] + v/editSize[0]%editSize[1]) / 32, (editStart[2] + v/editSize[0]/editSize[1]) / 32}
+		at := [3]int{(editStart[0] + v%editSize[0]) / 32, (editStart[1] + v/editSize[0]%editSize[1]) / 32,
+			(editStart[2] + v/editSize[0]/editSize[1]) / 32}
 		s, ok := blocks[at]
 		if !ok {
 			s = states{true, true}
@@ -465,8 +467,8 @@ func (e *editMount) compareBlocks(t *testing.T, got, old []byte) (counts map[str
 	return counts
 }
 
-// TestEditFullDisk writes more than the disk of the edits has room for. The write fails with ENOSPC. What was written before is there, and
-// with more room the next write succeeds.
+// TestEditFullDisk writes more than the disk of the edits has room for. The write fails with ENOSPC. What was written
+// before is there, and with more room the next write succeeds.
 func TestEditFullDisk(t *testing.T) {
 	parallelHeavy(t)
 	requireRoot(t)
@@ -494,7 +496,8 @@ func TestEditFullDisk(t *testing.T) {
 	if err := f.Sync(); err != nil {
 		t.Error(err)
 	}
-	if got := e.read(t, "volume.raw"); !bytes.Equal(got[:1<<20], e.want[:1<<20]) || !bytes.Equal(got[5<<20:], e.want[5<<20:]) {
+	if got := e.read(t, "volume.raw"); !bytes.Equal(got[:1<<20], e.want[:1<<20]) ||
+		!bytes.Equal(got[5<<20:], e.want[5<<20:]) {
 		t.Error("what was not written has changed")
 	}
 	mountDisk(t, "none", dir, "tmpfs", unix.MS_REMOUNT, "size=100m")
@@ -509,8 +512,8 @@ func TestEditFullDisk(t *testing.T) {
 	e.stop(t)
 }
 
-// TestEditTwoMounts: of two mounts with one directory, one writes. The other one shows what was written some seconds later. When the first
-// one has ended, another mount writes.
+// TestEditTwoMounts: of two mounts with one directory, one writes. The other one shows what was written some seconds
+// later. When the first one has ended, another mount writes.
 func TestEditTwoMounts(t *testing.T) {
 	parallelHeavy(t)
 	e := newEdit(t)

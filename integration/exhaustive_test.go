@@ -66,13 +66,16 @@ func mutationsOf(file []byte) []mutation {
 func tableMutations(file []byte) []mutation {
 	var mutations []mutation
 	for i := range 8 {
-		for _, v := range []uint64{0, 1, 15, 16, 79, 80, 1 << 31, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 80, uint64(len(file)), uint64(len(file)) + 1} {
-			mutations = append(mutations, mutation{fmt.Sprintf("entry %d = %d", i, v), setEntry(bytes.Clone(file), i, v)})
+		for _, v := range []uint64{0, 1, 15, 16, 79, 80, 1 << 31, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1<<64 - 80,
+			uint64(len(file)), uint64(len(file)) + 1} {
+			mutations = append(mutations, mutation{fmt.Sprintf("entry %d = %d", i, v),
+				setEntry(bytes.Clone(file), i, v)})
 		}
 		for j := range i {
 			b := bytes.Clone(file)
 			first, second := tableEntry(b, i), tableEntry(b, j)
-			mutations = append(mutations, mutation{fmt.Sprintf("entries %d and %d exchanged", i, j), setEntry(setEntry(b, i, second), j, first)})
+			mutations = append(mutations, mutation{fmt.Sprintf("entries %d and %d exchanged", i, j),
+				setEntry(setEntry(b, i, second), j, first)})
 		}
 	}
 	return mutations
@@ -81,8 +84,8 @@ func tableMutations(file []byte) []mutation {
 // allDamages makes TestEveryByteDamaged try each value.
 var allDamages = flag.Bool("damage.all", false, "each byte takes all values of TestEveryByteDamaged, not some of them")
 
-// partOf returns a part of the mutations, by default a sixteenth at random: every other byte is in about one of them. A message has the
-// mutation, so it can be repeated.
+// partOf returns a part of the mutations, by default a sixteenth at random: every other byte is in about one of them. A
+// message has the mutation, so it can be repeated.
 func partOf(all []mutation) []mutation {
 	n := len(all) / 16
 	switch {
@@ -95,8 +98,8 @@ func partOf(all []mutation) []mutation {
 	return all[:n]
 }
 
-// TestEveryByteDamaged checks every single damage of a small cube, or a random part of them. The bytes that can be read are
-// those that a naive reader finds. All other bytes are errors.
+// TestEveryByteDamaged checks every single damage of a small cube, or a random part of them. The bytes that can be read
+// are those that a naive reader finds. All other bytes are errors.
 func TestEveryByteDamaged(t *testing.T) {
 	for _, m := range tiny {
 		t.Run(m.String(), func(t *testing.T) {
@@ -216,12 +219,16 @@ func TestDamageTakesNoMemory(t *testing.T) {
 		m    model
 		data []byte
 	}{
-		{"a block of 1 GiB out of 5 bytes", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1}, []byte{0x10, 'a', 1, 0, 0}},
+		{"a block of 1 GiB out of 5 bytes", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1},
+			[]byte{0x10, 'a', 1, 0, 0}},
 		{"a block of 1 GiB out of none", model{blockLog: 10, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1}, nil},
-		{"a raw block of 1 GiB", model{blockLog: 10, cubeLog: 0, blockType: 1, voxelType: 1, channels: 1}, make([]byte, 1000)},
-		{"a block that decodes to more than its size", model{blockLog: 2, cubeLog: 0, blockType: 2, voxelType: 1, channels: 1},
+		{"a raw block of 1 GiB", model{blockLog: 10, cubeLog: 0, blockType: 1, voxelType: 1, channels: 1},
+			make([]byte, 1000)},
+		{"a block that decodes to more than its size", model{blockLog: 2, cubeLog: 0, blockType: 2, voxelType: 1,
+			channels: 1},
 			slices.Concat([]byte{0x1f, 'a', 1, 0}, bytes.Repeat([]byte{255}, 60), []byte{0})},
-		{"a table of 32768³ entries", model{blockLog: 0, cubeLog: 15, blockType: 2, voxelType: 1, channels: 1}, make([]byte, 1000)},
+		{"a table of 32768³ entries", model{blockLog: 0, cubeLog: 15, blockType: 2, voxelType: 1, channels: 1},
+			make([]byte, 1000)},
 	} {
 		n := 1 << (3 * c.m.cubeLog)
 		start := 16
@@ -241,7 +248,8 @@ func TestDamageTakesNoMemory(t *testing.T) {
 		tree := view.New(root, view.Options{})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		for _, name := range []string{"z0/y0/x0.raw", "volume.raw", "volume.nii", "slices/z0000000.tif", "z0/y0/x0.blocks/z0/y0/x0.raw"} {
+		for _, name := range []string{"z0/y0/x0.raw", "volume.raw", "volume.nii", "slices/z0000000.tif",
+			"z0/y0/x0.blocks/z0/y0/x0.raw"} {
 			f, err := tree.Open(name)
 			if err != nil {
 				continue // an error of open is as good as one of read
@@ -279,7 +287,8 @@ func TestMountedDamage(t *testing.T) {
 			x, y, z := unmorton(n)
 			got, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("z0/y0/x%d.blocks/z%d/y%d/x%d.raw", i, z, y, x)))
 			if want == nil && !errors.Is(err, syscall.EIO) || want != nil && (err != nil || !bytes.Equal(got, want)) {
-				t.Errorf("%s: block %d: got %d bytes, error %v; intact: %v", damaged.change, n, len(got), err, want != nil)
+				t.Errorf("%s: block %d: got %d bytes, error %v; intact: %v", damaged.change, n, len(got), err,
+					want != nil)
 			}
 		}
 	}

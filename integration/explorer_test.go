@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// explorer looks at a mount of which nothing is known: it asks for everything that can be asked, and accepts each answer that says
-// what is wrong with the source. None may have bytes from beside the source.
+// explorer looks at a mount of which nothing is known: it asks for everything that can be asked, and accepts each
+// answer that says what is wrong with the source. None may have bytes from beside the source.
 type explorer struct {
 	t    testing.TB
 	w    *watched
@@ -30,7 +30,8 @@ type explorer struct {
 }
 
 // sourceErrors are what a damaged source may be the reason of.
-var sourceErrors = []error{nil, io.EOF, unix.EIO, unix.ENOENT, unix.ENOTDIR, unix.ENXIO, unix.ELOOP, unix.ENAMETOOLONG, unix.EFBIG, unix.EOVERFLOW, unix.ENODATA, unix.EACCES}
+var sourceErrors = []error{nil, io.EOF, unix.EIO, unix.ENOENT, unix.ENOTDIR, unix.ENXIO, unix.ELOOP, unix.ENAMETOOLONG,
+	unix.EFBIG, unix.EOVERFLOW, unix.ENODATA, unix.EACCES}
 
 // ask does something that the server answers.
 func (e *explorer) ask(what, name string, do func() error) error {
@@ -79,7 +80,8 @@ func readSome(name string, n int) ([]fs.DirEntry, error) {
 
 // boxes names some boxes that no listing has.
 func (e *explorer) boxes(dir string) {
-	for _, box := range []string{"0-9_0-9_0-9.raw", "-5-3_0-1_2-3.npy", "0-1099511627776_0-1_0-1.raw", "0-4194304_0-4194304_0-4194304.raw", "0-0_0-0_0-0.raw", "9223372036854775807-9223372036854775808_0-1_0-1.raw"} {
+	for _, box := range []string{"0-9_0-9_0-9.raw", "-5-3_0-1_2-3.npy", "0-1099511627776_0-1_0-1.raw",
+		"0-4194304_0-4194304_0-4194304.raw", "0-0_0-0_0-0.raw", "9223372036854775807-9223372036854775808_0-1_0-1.raw"} {
 		name := filepath.Join(dir, box)
 		var info fs.FileInfo
 		if e.ask("stat", name, func() (err error) { info, err = os.Lstat(name); return err }) == nil {
@@ -91,7 +93,8 @@ func (e *explorer) boxes(dir string) {
 // file reads the start of a file, its end and a place between them.
 func (e *explorer) file(name string, size int64) {
 	var f *os.File
-	if e.ask("open", name, func() (err error) { f, err = os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0); return err }) != nil {
+	if e.ask("open", name,
+		func() (err error) { f, err = os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0); return err }) != nil {
 		return
 	}
 	defer f.Close()
@@ -135,8 +138,8 @@ func runLimited(t testing.TB, args ...string) result {
 	return r
 }
 
-// forgetPeakMemory makes the peak of the memory of this process what it uses now. The kernel counts it as the peak of a command
-// that this process starts.
+// forgetPeakMemory makes the peak of the memory of this process what it uses now. The kernel counts it as the peak of a
+// command that this process starts.
 func forgetPeakMemory(t testing.TB) {
 	t.Helper()
 	if peakMemory(t, os.Getpid()) < commandMemory {

@@ -119,7 +119,8 @@ func (s *server) stopDuringReads(t *testing.T, c *crowd) {
 	t.Helper()
 	c.awaitReads(t)
 	s.signal(t, unix.SIGSTOP)
-	eventually(t, "the server is stopped", func() bool { return stateOf(t, fmt.Sprintf("/proc/%d/stat", s.pid)) == "T" })
+	eventually(t, "the server is stopped",
+		func() bool { return stateOf(t, fmt.Sprintf("/proc/%d/stat", s.pid)) == "T" })
 	c.awaitBlocked(t)
 }
 
@@ -201,7 +202,8 @@ func TestUnmountUnderLoad(t *testing.T) {
 		{"signals", func(t *testing.T, s *server) {
 			s.signal(t, unix.SIGTERM)
 			eventually(t, "the mount disappears", func() bool { return !isMounted(s.dir) })
-			if err := unix.Kill(s.pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) { // the last reader may have ended
+			// the last reader may have ended
+			if err := unix.Kill(s.pid, unix.SIGTERM); err != nil && !errors.Is(err, unix.ESRCH) {
 				t.Error(err)
 			}
 		}, true},

@@ -72,7 +72,8 @@ func TestStatusWhileTheSourceHangs(t *testing.T) {
 			t.Errorf("the status took %v, want at most %v", took, deadline)
 		}
 	}
-	if text := mustRun(t, "status", dir); !strings.Contains(text, " in flight (") || !strings.Contains(text, ", the oldest for ") {
+	if text := mustRun(t, "status", dir); !strings.Contains(text, " in flight (") ||
+		!strings.Contains(text, ", the oldest for ") {
 		t.Errorf("wkwfs status prints no waiting requests:\n%s", text)
 	}
 	release()

@@ -123,7 +123,8 @@ func TestClockSteps(t *testing.T) {
 			}
 		}
 		p := make([]byte, len(want))
-		if n, err := held.ReadAt(p, 0); err == nil && !bytes.Equal(p[:n], older.flat()) || err != nil && !errors.Is(err, unix.EIO) {
+		if n, err := held.ReadAt(p, 0); err == nil && !bytes.Equal(p[:n], older.flat()) ||
+			err != nil && !errors.Is(err, unix.EIO) {
 			t.Errorf("step %d: the open file: got %d bytes, error %v; want the old bytes or EIO", i, n, err)
 		}
 		f := open(t, filepath.Join(dir, "z0/y0/x0.raw"))

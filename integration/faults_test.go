@@ -20,7 +20,8 @@ import (
 // failReads returns a fault that lets reads of bytes start to end of cube files fail.
 func failReads(errno syscall.Errno, start, end int64) fault {
 	return func(_ context.Context, op, path string, readStart, readEnd int64) syscall.Errno {
-		if op == opRead && filepath.Ext(path) == ".wkw" && filepath.Base(path) != "header.wkw" && readStart < end && start < readEnd {
+		if op == opRead && filepath.Ext(path) == ".wkw" && filepath.Base(path) != "header.wkw" && readStart < end &&
+			start < readEnd {
 			return errno
 		}
 		return 0
@@ -170,7 +171,8 @@ func TestHangingSource(t *testing.T) {
 	dir := mount(t, disk.dir)
 	name := filepath.Join(dir, "z0/y0/x0.raw")
 	waiting, release := hangBlockReads(t, disk)
-	killed := exec.Command("dd", "iflag=direct", "bs=4096", "of=/dev/null", "if="+filepath.Join(dir, "z0/y0/x0.blocks/z1/y1/x1.raw"))
+	killed := exec.Command("dd", "iflag=direct", "bs=4096", "of=/dev/null",
+		"if="+filepath.Join(dir, "z0/y0/x0.blocks/z1/y1/x1.raw"))
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,5 +227,6 @@ func TestSignalsWhileTheSourceHangs(t *testing.T) {
 
 // isServerGone reports whether an error is one of those that a reader gets when the server ends.
 func isServerGone(err error) bool {
-	return slices.ContainsFunc([]error{unix.ENOTCONN, unix.ECONNABORTED, unix.EIO}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]error{unix.ENOTCONN, unix.ECONNABORTED, unix.EIO},
+		func(e error) bool { return errors.Is(err, e) })
 }

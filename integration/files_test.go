@@ -17,9 +17,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestSourceFiles mounts files and folders of other programs: each volume has the bytes that the reference data have, its type, its size,
-// its place and the size of its voxels. What is refused is an error with a hint. What is cut off or damaged is an I/O error where bytes
-// are missing, never zeros.
+// TestSourceFiles mounts files and folders of other programs: each volume has the bytes that the reference data have,
+// its type, its size, its place and the size of its voxels. What is refused is an error with a hint. What is cut off or
+// damaged is an I/O error where bytes are missing, never zeros.
 func TestSourceFiles(t *testing.T) {
 	root, cases := refdata.Sources(t, "file")
 	if len(cases) < 80 {
@@ -29,13 +29,15 @@ func TestSourceFiles(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			if c.Expect == "refused" {
-				if got := wkwfs(t, append([]string{"info", filepath.Join(root, c.Mount)}, c.Flags...)...); got.code == 0 && !c.Optional {
+				if got := wkwfs(t, append([]string{"info", filepath.Join(root, c.Mount)},
+					c.Flags...)...); got.code == 0 && !c.Optional {
 					t.Errorf("%s is shown; want it refused:\n%s", c.Mount, got.stdout)
 				}
 				return
 			}
 			if c.Expect == "error" || c.Optional {
-				if got := wkwfs(t, append([]string{"info", filepath.Join(root, c.Mount)}, c.Flags...)...); got.code != 0 {
+				if got := wkwfs(t, append([]string{"info", filepath.Join(root, c.Mount)},
+					c.Flags...)...); got.code != 0 {
 					return // refused as a whole
 				}
 			}
@@ -85,7 +87,8 @@ func wantVolume(t *testing.T, v refdata.SourceVolume, volumes []string) {
 		}
 		readJSON(t, strings.TrimSuffix(name, "raw")+"json", &about)
 		sum, _ := hash(t, name)
-		if sum != v.SHA256 && !slices.ContainsFunc(v.Or, func(o struct{ SHA256 string }) bool { return o.SHA256 == sum }) {
+		if sum != v.SHA256 && !slices.ContainsFunc(v.Or,
+			func(o struct{ SHA256 string }) bool { return o.SHA256 == sum }) {
 			found = append(found, fmt.Sprintf("%v of %s: %s", about.Shape, about.DType, sum))
 			continue
 		}
@@ -100,7 +103,8 @@ func wantVolume(t *testing.T, v refdata.SourceVolume, volumes []string) {
 			for axis, at := range voxel.At {
 				box += fmt.Sprintf("%d-%d%s", at, at+1, [...]string{"_", "_", ".raw"}[axis])
 			}
-			if b, err := os.ReadFile(filepath.Join(filepath.Dir(name), box)); sum == v.SHA256 && fmt.Sprintf("%x", b) != voxel.Hex {
+			if b, err := os.ReadFile(filepath.Join(filepath.Dir(name), box)); sum == v.SHA256 &&
+				fmt.Sprintf("%x", b) != voxel.Hex {
 				t.Errorf("%s: got %x, %v, want %s", box, b, err, voxel.Hex)
 			}
 		}
@@ -123,8 +127,8 @@ func closeTo(got *[3]float64, right [][3]float64) bool {
 	})
 }
 
-// TestSourceFilesEverywhere: what a mount shows of a file is what wkwfs cp copies, what wkwfs serve sends, and what wkwfs import writes.
-// A server on the web is a source, too.
+// TestSourceFilesEverywhere: what a mount shows of a file is what wkwfs cp copies, what wkwfs serve sends, and what
+// wkwfs import writes. A server on the web is a source, too.
 func TestSourceFilesEverywhere(t *testing.T) {
 	root, cases := refdata.Sources(t, "file")
 	files := httptest.NewServer(http.FileServer(http.Dir(root)))
@@ -151,7 +155,8 @@ func TestSourceFilesEverywhere(t *testing.T) {
 				t.Errorf("serve: %d bytes with hash %s, want %s", len(b), hashOf(b), want)
 			}
 			dataset := filepath.Join(tempDir(t), "dataset")
-			mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "1,1,1", source, dataset)
+			mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "1,1,1", source,
+				dataset)
 			imported := mount(t, dataset)
 			if sum, n := hash(t, filepath.Join(imported, "l", "1", "volume.raw")); sum != want {
 				t.Errorf("import: %d bytes with hash %s, want %s", n, sum, want)
@@ -167,7 +172,8 @@ func TestSourceFilesEverywhere(t *testing.T) {
 	}
 }
 
-// TestKNOSSOSByHTTP: a configuration of KNOSSOS on a server without listings is a source. Its mags are those that have a voxel size.
+// TestKNOSSOSByHTTP: a configuration of KNOSSOS on a server without listings is a source. Its mags are those that have
+// a voxel size.
 func TestKNOSSOSByHTTP(t *testing.T) {
 	root, cases := refdata.Sources(t, "file")
 	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -183,7 +189,8 @@ func TestKNOSSOSByHTTP(t *testing.T) {
 	if err != nil || len(volumes) != 3 {
 		t.Fatalf("got the volumes %v, %v", volumes, err)
 	}
-	for _, v := range cases[slices.IndexFunc(cases, func(c refdata.Source) bool { return c.Name == "knossos_toml" })].Volumes {
+	for _, v := range cases[slices.IndexFunc(cases,
+		func(c refdata.Source) bool { return c.Name == "knossos_toml" })].Volumes {
 		wantVolume(t, v, volumes)
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestFolderOfDamagedFiles mounts a folder in which one file is cut off before the mount, and another one after it. The first is no
-// layer, and info and check name it. The second cannot be read any more. All others keep their voxels.
+// TestFolderOfDamagedFiles mounts a folder in which one file is cut off before the mount, and another one after it. The
+// first is no layer, and info and check name it. The second cannot be read any more. All others keep their voxels.
 func TestFolderOfDamagedFiles(t *testing.T) {
 	root, all := refdata.Sources(t, "file")
 	source, want := tempDir(t), map[string]string{}
-	for name, file := range map[string]string{"tiles_edge": "tiles.tif", "npy_rgb": "rgb.npy", "nii_uint8": "later.nii"} {
+	for name, file := range map[string]string{"tiles_edge": "tiles.tif", "npy_rgb": "rgb.npy",
+		"nii_uint8": "later.nii"} {
 		i := slices.IndexFunc(all, func(s refdata.Source) bool { return s.Name == name })
 		if i < 0 {
 			t.Fatalf("no case %s", name)
@@ -36,7 +37,8 @@ func TestFolderOfDamagedFiles(t *testing.T) {
 	}
 	for _, command := range []string{"info", "check"} {
 		if r := wkwfs(t, command, source); !strings.Contains(r.stdout+r.stderr, "cut.npy") {
-			t.Errorf("%s does not name the file that was cut off: exit code %d, %s%s", command, r.code, r.stdout, r.stderr)
+			t.Errorf("%s does not name the file that was cut off: exit code %d, %s%s", command, r.code, r.stdout,
+				r.stderr)
 		}
 	}
 	later := filepath.Join(source, "later.nii")

@@ -70,7 +70,8 @@ func TestMountCommand(t *testing.T) {
 				t.Fatalf("mount: exit code %d, stderr %q", r.code, r.stderr)
 			}
 			s := serverAt(t, dir)
-			if m := mountsAt(dir); len(m) != 1 || m[0].FSType != "fuse.wkwfs" || m[0].Source != source || !strings.HasPrefix(m[0].Options, "ro,nosuid,nodev,noexec") {
+			if m := mountsAt(dir); len(m) != 1 || m[0].FSType != "fuse.wkwfs" || m[0].Source != source ||
+				!strings.HasPrefix(m[0].Options, "ro,nosuid,nodev,noexec") {
 				t.Errorf("mounted: %+v", m)
 			}
 			if _, err := os.ReadFile(anyFile(t, dir)); err != nil {
@@ -94,20 +95,25 @@ func TestMountCommandErrors(t *testing.T) {
 		want            string
 	}{
 		{source, "alow_other", 1, "wkwfs: unknown option -o alow_other\nhint: did you mean allow_other?\n"},
-		{source, "cache_size=much", 1, "wkwfs: -o cache_size: \"much\" is not a size\nhint: write it like 512MiB, 1GiB or 4GB\n"},
-		{filepath.Join(source, "none"), "ro", 32, "wkwfs: source " + filepath.Join(source, "none") + ": no such file or directory\nhint: ls " + source + " shows what there is\n"},
-		{dir, "ro", 32, "wkwfs: the mount on " + dir + " would hide the source " + dir + " from its own server\nhint: choose another mountpoint\n"},
+		{source, "cache_size=much", 1,
+			"wkwfs: -o cache_size: \"much\" is not a size\nhint: write it like 512MiB, 1GiB or 4GB\n"},
+		{filepath.Join(source, "none"), "ro", 32, "wkwfs: source " + filepath.Join(source,
+			"none") + ": no such file or directory\nhint: ls " + source + " shows what there is\n"},
+		{dir, "ro", 32, "wkwfs: the mount on " + dir + " would hide the source " + dir +
+			" from its own server\nhint: choose another mountpoint\n"},
 	}
 	for _, test := range tests {
 		r := runCommand(t, exec.Command("mount", "-t", "fuse.wkwfs", test.source, dir, "-o", test.options))
 		if r.code != test.code || r.stderr != test.want {
-			t.Errorf("%s, %s: exit code %d, stderr %q; want %d, %q", test.source, test.options, r.code, r.stderr, test.code, test.want)
+			t.Errorf("%s, %s: exit code %d, stderr %q; want %d, %q", test.source, test.options, r.code, r.stderr,
+				test.code, test.want)
 		}
 		if isMounted(dir) {
 			t.Fatal("something is mounted")
 		}
 	}
-	if r := runCommand(t, exec.Command("mount", "-s", "-t", "fuse.wkwfs", source, dir, "-o", "alow_other")); r.code != 0 {
+	if r := runCommand(t, exec.Command("mount", "-s", "-t", "fuse.wkwfs", source, dir, "-o",
+		"alow_other")); r.code != 0 {
 		t.Fatalf("with -s: exit code %d, stderr %q", r.code, r.stderr)
 	}
 	serverAt(t, dir)
@@ -118,7 +124,8 @@ func TestMountCommandErrors(t *testing.T) {
 func TestFstab(t *testing.T) {
 	installHelpers(t)
 	source, one, two, none := dataset(t), tempDir(t), tempDir(t), tempDir(t)
-	lines := fmt.Sprintf("%s %s fuse.wkwfs nofail,_netdev,x-systemd.automount,allow_other,ro,uid=5,gid=6,umask=027,cache_size=64MiB 0 0\n", source, one) +
+	lines := fmt.Sprintf(
+		"%s %s fuse.wkwfs nofail,_netdev,x-systemd.automount,allow_other,ro,uid=5,gid=6,umask=027,cache_size=64MiB 0 0\n", source, one) +
 		fmt.Sprintf("%s %s wkwfs defaults 0 0\n", source, two) +
 		fmt.Sprintf("%s/none %s fuse.wkwfs nofail,ro 0 0\n", source, none)
 	fstab := writeFile(t, filepath.Join(tempDir(t), "fstab"), []byte(lines))
@@ -137,7 +144,8 @@ func TestFstab(t *testing.T) {
 	const someSucceeded, allFailed = 64, 32
 	for _, code := range []int{someSucceeded, allFailed} { // the second time, only the line that fails is left
 		r := runCommand(t, exec.Command("mount", "-a", "-T", fstab))
-		if want := "wkwfs: source " + source + "/none: no such file or directory\nhint: ls " + source + " shows what there is\n"; r.code != code || r.stderr != want {
+		if want := "wkwfs: source " + source + "/none: no such file or directory\nhint: ls " + source +
+			" shows what there is\n"; r.code != code || r.stderr != want {
 			t.Errorf("mount -a: exit code %d, stderr %q; want %d, %q", r.code, r.stderr, code, want)
 		}
 	}
@@ -169,7 +177,8 @@ func TestAutomount(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := awaitRequest()
-	r := runCommand(t, &exec.Cmd{Path: program, Args: []string{"mount.fuse.wkwfs", source, dir, "-o", "rw,x-systemd.automount"}})
+	r := runCommand(t, &exec.Cmd{Path: program, Args: []string{"mount.fuse.wkwfs", source, dir, "-o",
+		"rw,x-systemd.automount"}})
 	answer(r.code == 0)
 	err := reader.Wait()
 	if r.code != 0 || r.stderr != "" {

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// mountWarned mounts a source in the background and unmounts it. It returns what the command printed on the terminal, and the log.
+// mountWarned mounts a source in the background and unmounts it. It returns what the command printed on the terminal,
+// and the log.
 func mountWarned(t *testing.T, source string, args ...string) (stderr, log string) {
 	t.Helper()
 	requireFUSE(t)
@@ -33,8 +34,8 @@ func mountWarned(t *testing.T, source string, args ...string) (stderr, log strin
 	return r.stderr, string(b)
 }
 
-// tellsOf checks that check, info and mount of a source tell of a gap with a text, or that none of them tells of any if the text is empty.
-// fault says that check fails because of it.
+// tellsOf checks that check, info and mount of a source tell of a gap with a text, or that none of them tells of any if
+// the text is empty. fault says that check fails because of it.
 func tellsOf(t *testing.T, source, text string, fault bool) {
 	t.Helper()
 	code := 0
@@ -45,7 +46,8 @@ func tellsOf(t *testing.T, source, text string, fault bool) {
 	if check.code != code || !strings.Contains(check.stdout, text) {
 		t.Errorf("check %s: exit code %d, %s%s\nexpected %q", source, check.code, check.stdout, check.stderr, text)
 	}
-	if info.code != 0 || strings.Contains(info.stdout, "\nwarnings\n") != (text != "") || !strings.Contains(info.stdout, text) {
+	if info.code != 0 || strings.Contains(info.stdout, "\nwarnings\n") != (text != "") ||
+		!strings.Contains(info.stdout, text) {
 		t.Errorf("info %s: exit code %d, %s%s\nexpected %q", source, info.code, info.stdout, info.stderr, text)
 	}
 	printed, log := mountWarned(t, source)
@@ -58,8 +60,9 @@ func tellsOf(t *testing.T, source, text string, fault bool) {
 	}
 }
 
-// TestUnfinishedImport: check fails for a layer whose import is not finished, in all formats that import writes, whether it had no room or
-// was done in parts. info and mount tell of it, also for a single layer or mag. After the end of the import, nothing does.
+// TestUnfinishedImport: check fails for a layer whose import is not finished, in all formats that import writes,
+// whether it had no room or was done in parts. info and mount tell of it, also for a single layer or mag. After the end
+// of the import, nothing does.
 func TestUnfinishedImport(t *testing.T) {
 	dir := tempDir(t)
 	input := filepath.Join(dir, "volume.raw") // it does not compress
@@ -73,7 +76,8 @@ func TestUnfinishedImport(t *testing.T) {
 	const text = "an import of this layer is not finished"
 	for _, format := range []string{"wkw", "zarr3"} {
 		args := func(dataset string, more ...string) []string {
-			return importArgs(input, dataset, "64,64,64", append([]string{"--cube", "32", "--mags", "1", "--category", "color", "--format", format}, more...)...)
+			return importArgs(input, dataset, "64,64,64",
+				append([]string{"--cube", "32", "--mags", "1", "--category", "color", "--format", format}, more...)...)
 		}
 		for way, begin := range map[string]func(dataset string) (end []string){
 			"part": func(dataset string) []string {
@@ -82,7 +86,8 @@ func TestUnfinishedImport(t *testing.T) {
 			},
 			"no room": func(dataset string) []string {
 				command := append([]string{"-c", `ulimit -f 40; exec "$0" "$@"`, program}, args(dataset)...)
-				if r := runCommand(t, exec.Command("bash", command...)); r.code != 1 || !strings.Contains(r.stderr, "file too large") {
+				if r := runCommand(t, exec.Command("bash", command...)); r.code != 1 ||
+					!strings.Contains(r.stderr, "file too large") {
 					t.Fatalf("an import without room for a cube: exit code %d, %s", r.code, r.stderr)
 				}
 				return args(dataset)
@@ -107,22 +112,25 @@ func TestUnfinishedImport(t *testing.T) {
 	}
 }
 
-// TestUnfinishedImportBeside: an unfinished layer of Zarr in a dataset with other layers is not shown, and check fails because of it.
+// TestUnfinishedImportBeside: an unfinished layer of Zarr in a dataset with other layers is not shown, and check fails
+// because of it.
 func TestUnfinishedImportBeside(t *testing.T) {
 	skipOneByOne(t)
 	dataset := filepath.Join(tempDir(t), "cortex")
 	writeSample(t, dataset)
 	input := rawFile(t, tempDir(t), 32*32*32*4)
-	mustRun(t, importArgs(input, dataset, "32,32,32", "--format", "zarr3", "--category", "color", "--voxel-size", "11.24,11.24,25", "--part", "1/2")...)
+	mustRun(t, importArgs(input, dataset, "32,32,32", "--format", "zarr3", "--category", "color", "--voxel-size",
+		"11.24,11.24,25", "--part", "1/2")...)
 	tellsOf(t, dataset, "an import of this layer is not finished", true)
 }
 
-// TestSilentZeros: check, info and mount tell of files that the metadata name in another way, and of mags without a file. If a mag has no other
-// file, check fails.
+// TestSilentZeros: check, info and mount tell of files that the metadata name in another way, and of mags without a
+// file. If a mag has no other file, check fails.
 func TestSilentZeros(t *testing.T) {
 	skipOneByOne(t)
 	dir := tempDir(t)
-	wkw, precomputed, zarr := filepath.Join(dir, "cortex"), filepath.Join(dir, "precomputed"), filepath.Join(dir, "zarr")
+	wkw, precomputed, zarr := filepath.Join(dir, "cortex"), filepath.Join(dir, "precomputed"),
+		filepath.Join(dir, "zarr")
 	writeSample(t, wkw)
 	mustRun(t, "cp", "-q", wkw, "color/precomputed", precomputed)
 	mustRun(t, "cp", "-q", wkw, "color/ome.zarr", zarr)
@@ -168,7 +176,8 @@ func TestSilentZeros(t *testing.T) {
 	tellsOf(t, zarr, "expected names like 1/0.0.0", true)
 }
 
-// TestUnknownCompression: a chunk of Precomputed in a compression that is not known is an error of its voxels, and not zeros.
+// TestUnknownCompression: a chunk of Precomputed in a compression that is not known is an error of its voxels, and not
+// zeros.
 func TestUnknownCompression(t *testing.T) {
 	skipOneByOne(t)
 	dir := tempDir(t)
@@ -183,28 +192,34 @@ func TestUnknownCompression(t *testing.T) {
 	if _, err := os.ReadFile(filepath.Join(mounted, "1/box/128-160_128-160_32-64.raw")); !errors.Is(err, syscall.EIO) {
 		t.Errorf("got %v", err)
 	}
-	if r := wkwfs(t, "check", precomputed); r.code != 1 || !strings.Contains(r.stdout, "32-64.*: a file has this name with a suffix that is not known") {
+	if r := wkwfs(t, "check", precomputed); r.code != 1 ||
+		!strings.Contains(r.stdout, "32-64.*: a file has this name with a suffix that is not known") {
 		t.Errorf("check: exit code %d, %s", r.code, r.stdout)
 	}
 }
 
-// TestCutMetadata: if datasource-properties.json was cut off, the dataset is shown without it. Commands warn on the terminal, in a line for people.
+// TestCutMetadata: if datasource-properties.json was cut off, the dataset is shown without it. Commands warn on the
+// terminal, in a line for people.
 func TestCutMetadata(t *testing.T) {
 	source := dataset(t)
-	if err := os.WriteFile(filepath.Join(source, "datasource-properties.json"), []byte(`{"id": {"name": "cort`), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(source, "datasource-properties.json"), []byte(`{"id": {"name": "cort`),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	const want = "wkwfs: warning: dataset shown without its metadata: datasource-properties.json: unexpected end of JSON input\n"
 	if r := wkwfs(t, "info", source); r.code != 0 || !strings.HasPrefix(r.stderr, want) {
 		t.Errorf("info: exit code %d, %q", r.code, r.stderr)
 	}
-	if r := wkwfs(t, "cp", "-q", source, "color/1/volume.raw", filepath.Join(tempDir(t), "copy")); r.code != 0 || !strings.HasPrefix(r.stderr, want) {
+	if r := wkwfs(t, "cp", "-q", source, "color/1/volume.raw", filepath.Join(tempDir(t), "copy")); r.code != 0 ||
+		!strings.HasPrefix(r.stderr, want) {
 		t.Errorf("cp: exit code %d, %q", r.code, r.stderr)
 	}
-	if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "datasource-properties.json: unexpected end of JSON input") {
+	if r := wkwfs(t, "check", source); r.code != 1 ||
+		!strings.Contains(r.stdout, "datasource-properties.json: unexpected end of JSON input") {
 		t.Errorf("check: exit code %d, %q", r.code, r.stdout)
 	}
-	if printed, log := mountWarned(t, source); printed != want || !strings.Contains(log, "dataset shown without its metadata") {
+	if printed, log := mountWarned(t, source); printed != want ||
+		!strings.Contains(log, "dataset shown without its metadata") {
 		t.Errorf("mount prints %q and logs %q", printed, log)
 	}
 }

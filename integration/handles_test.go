@@ -140,8 +140,9 @@ func nodeOf(h unix.FileHandle) uint64 {
 	return uint64(binary.NativeEndian.Uint32(b))<<32 | uint64(binary.NativeEndian.Uint32(b[4:]))
 }
 
-// TestFileHandlesUnderLoad: while the kernel forgets nodes all the time, and a cube is replaced, handles of the cube open
-// the version that they were made of or fail with ESTALE, and handles of directories and of another cube always work.
+// TestFileHandlesUnderLoad: while the kernel forgets nodes all the time, and a cube is replaced, handles of the cube
+// open the version that they were made of or fail with ESTALE, and handles of directories and of another cube always
+// work.
 func TestFileHandlesUnderLoad(t *testing.T) {
 	requireRoot(t)
 	r, source := newReplacing(t)

@@ -53,8 +53,10 @@ func filesOfEachKind(t *testing.T, dir string) []string {
 	t.Helper()
 	names := []string{
 		".", "datasource-properties.json", "color", "color/1", "color/1/z0", "color/1/z0/y0",
-		"color/1/z0/y0/x0.raw", "color/1/z0/y1/x2.raw", "color/1/z0/y0/x0.blocks", "color/1/z0/y0/x0.blocks/z0/y1/x2.raw",
-		"color/1/volume.raw", "color/1/volume.json", "color/1/volume.tif", "color/1/slices", "color/1/slices/z0000020.tif",
+		"color/1/z0/y0/x0.raw", "color/1/z0/y1/x2.raw", "color/1/z0/y0/x0.blocks",
+		"color/1/z0/y0/x0.blocks/z0/y1/x2.raw",
+		"color/1/volume.raw", "color/1/volume.json", "color/1/volume.tif", "color/1/slices",
+		"color/1/slices/z0000020.tif",
 		"color/1/box/10-20_10-20_10-20.raw", "color/precomputed/info",
 		"color/ome.zarr", "color/ome.zarr/.zattrs", "color/ome.zarr/1/0/0/0", "color/ome-v3.zarr/1/c/0/0",
 		status.Dir, status.StatusFile,
@@ -149,7 +151,8 @@ func hangTable(t *testing.T, s *server, way []string, hang func()) {
 		r.begin(t)
 	}
 	// The kernel believes what it knows for a second, here and in the source. Afterwards it has to ask.
-	for end := time.Now().Add(2500 * time.Millisecond); time.Now().Before(end) && !t.Failed(); time.Sleep(300 * time.Millisecond) {
+	for end := time.Now().Add(2500 * time.Millisecond); time.Now().Before(end) &&
+		!t.Failed(); time.Sleep(300 * time.Millisecond) {
 		wantAnswers(t, s, kept)
 	}
 	var waiting []string
@@ -171,8 +174,8 @@ func hangTable(t *testing.T, s *server, way []string, hang func()) {
 	}
 }
 
-// TestEveryRequestWhileTheSourceHangs: whatever a source does not answer, every reader can be killed, and everybody else
-// is served.
+// TestEveryRequestWhileTheSourceHangs: whatever a source does not answer, every reader can be killed, and everybody
+// else is served.
 func TestEveryRequestWhileTheSourceHangs(t *testing.T) {
 	source := hangingSource(t)
 	kinds := []string{"all"}
@@ -208,7 +211,8 @@ func TestEveryRequestWhileTheServerIsStopped(t *testing.T) {
 		t.Run(strings.Join(way, " "), func(t *testing.T) {
 			t.Parallel()
 			image, dir := filepath.Join(tempDir(t), "image"), tempDir(t)
-			if output, err := exec.Command("mksquashfs", hangingSource(t), image, "-quiet").CombinedOutput(); err != nil {
+			if output, err := exec.Command("mksquashfs", hangingSource(t), image,
+				"-quiet").CombinedOutput(); err != nil {
 				t.Fatalf("mksquashfs: %v: %s", err, output)
 			}
 			squashfuse := exec.Command("squashfuse", "-f", image, dir)
@@ -216,11 +220,13 @@ func TestEveryRequestWhileTheServerIsStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				if err := errors.Join(unix.Kill(squashfuse.Process.Pid, unix.SIGCONT), exec.Command("umount", dir).Run(), squashfuse.Wait()); err != nil {
+				if err := errors.Join(unix.Kill(squashfuse.Process.Pid, unix.SIGCONT),
+					exec.Command("umount", dir).Run(), squashfuse.Wait()); err != nil {
 					t.Errorf("ending the source: %v", err)
 				}
 			})
-			eventually(t, "squashfuse serves", func() bool { _, err := os.Stat(filepath.Join(dir, "color")); return err == nil })
+			eventually(t, "squashfuse serves",
+				func() bool { _, err := os.Stat(filepath.Join(dir, "color")); return err == nil })
 			s := mountServer(t, dir)
 			hangTable(t, s, way, func() {
 				if err := squashfuse.Process.Signal(unix.SIGSTOP); err != nil {
@@ -235,8 +241,8 @@ func TestEveryRequestWhileTheServerIsStopped(t *testing.T) {
 	}
 }
 
-// TestEveryRequestWhileWhatLooksLocalHangs is the same for sources that look like a disk of this machine: an overlay of a
-// file server, and a directory with a file server below it.
+// TestEveryRequestWhileWhatLooksLocalHangs is the same for sources that look like a disk of this machine: an overlay of
+// a file server, and a directory with a file server below it.
 func TestEveryRequestWhileWhatLooksLocalHangs(t *testing.T) {
 	requireRoot(t) // to mount
 	for _, c := range []struct {

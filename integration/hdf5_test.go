@@ -62,14 +62,15 @@ func hdf5Files(t *testing.T) (root string, files []hdf5File) {
 	if err != nil || len(m.Files) < 200 {
 		t.Fatalf("%d files, want at least 200: %v", len(m.Files), err)
 	}
-	return filepath.Dir(name), slices.DeleteFunc(m.Files, func(f hdf5File) bool { return strings.HasSuffix(f.File, ".xz") })
+	return filepath.Dir(name), slices.DeleteFunc(m.Files,
+		func(f hdf5File) bool { return strings.HasSuffix(f.File, ".xz") })
 }
 
 // maxHashed is the largest volume that is read as a whole, in bytes. Sparse ones are larger.
 const maxHashed = 1 << 30
 
-// TestHDF5Files mounts every file of HDF5: sound ones show the voxels that were written, with their place and the size of voxels;
-// what depends on damage is an I/O error or is not shown with the reason, and everything else reads.
+// TestHDF5Files mounts every file of HDF5: sound ones show the voxels that were written, with their place and the size
+// of voxels; what depends on damage is an I/O error or is not shown with the reason, and everything else reads.
 func TestHDF5Files(t *testing.T) {
 	root, files := hdf5Files(t)
 	for _, f := range files {
@@ -148,7 +149,8 @@ func (d hdf5Dataset) wantSound(t *testing.T, found map[string]string) {
 		if i == 0 && !d.AnyOffset && about.Origin != d.Offset {
 			t.Errorf("%s is at %v, want %v", d.Path, about.Origin, d.Offset)
 		}
-		if i == 0 && d.VoxelSize != nil && !d.VoxelSizeOptional && !closeTo(about.VoxelSize, append(d.VoxelSizeOr, *d.VoxelSize)) {
+		if i == 0 && d.VoxelSize != nil && !d.VoxelSizeOptional &&
+			!closeTo(about.VoxelSize, append(d.VoxelSizeOr, *d.VoxelSize)) {
 			t.Errorf("%s has voxels of %v nm, want %v", d.Path, about.VoxelSize, *d.VoxelSize)
 		}
 		return
@@ -159,7 +161,8 @@ func (d hdf5Dataset) wantSound(t *testing.T, found map[string]string) {
 // wantRest reads a damaged dataset in boxes: those with damage are I/O errors, and all others are right.
 func (d hdf5Dataset) wantRest(t *testing.T, dir string, volumes []string) {
 	t.Helper()
-	a := refdata.Array{Path: d.Path, DType: d.DType, Channels: d.Channels, Size: d.Size, RestSHA256: d.RestSHA256, Voxels: d.Voxels}
+	a := refdata.Array{Path: d.Path, DType: d.DType, Channels: d.Channels, Size: d.Size, RestSHA256: d.RestSHA256,
+		Voxels: d.Voxels}
 	if json.Unmarshal(d.BadBoxes, &a.BadBoxes) != nil { // all of it
 		a.BadBoxes = []refdata.Box{{Size: d.Size}}
 	}
@@ -196,7 +199,8 @@ func TestHDF5Everywhere(t *testing.T) {
 	if got := wkwfs(t, "check", source); got.code != 0 {
 		t.Errorf("check of a sound file: exit code %d, %s", got.code, got.stdout)
 	}
-	if got := wkwfs(t, "check", filepath.Join(root, "damaged", "deflate_cut.h5")); got.code != 1 || !strings.Contains(got.stdout, "vol") {
+	if got := wkwfs(t, "check", filepath.Join(root, "damaged", "deflate_cut.h5")); got.code != 1 ||
+		!strings.Contains(got.stdout, "vol") {
 		t.Errorf("check of a damaged file: exit code %d, %s", got.code, got.stdout)
 	}
 }
@@ -218,8 +222,8 @@ func TestHDF5Assumed(t *testing.T) {
 	}
 }
 
-// TestHDF5Folder mounts a folder of files: their layers have the names of the files before their own. A file that cannot be opened is left
-// out with the reason.
+// TestHDF5Folder mounts a folder of files: their layers have the names of the files before their own. A file that
+// cannot be opened is left out with the reason.
 func TestHDF5Folder(t *testing.T) {
 	root, files := hdf5Files(t)
 	dir := tempDir(t)
@@ -247,15 +251,19 @@ func TestHDF5Folder(t *testing.T) {
 	}
 }
 
-// TestHDF5Import: import writes the voxels of a dataset of a file. If the file has several and none is named, an error lists them.
+// TestHDF5Import: import writes the voxels of a dataset of a file. If the file has several and none is named, an error
+// lists them.
 func TestHDF5Import(t *testing.T) {
 	root, files := hdf5Files(t)
-	for name, path := range map[string]string{"cremi.hdf": ":/volumes/raw", "snemi_main.h5": "", "ilastik_zyxc.h5": ":/exported_data"} {
+	for name, path := range map[string]string{"cremi.hdf": ":/volumes/raw", "snemi_main.h5": "",
+		"ilastik_zyxc.h5": ":/exported_data"} {
 		i := slices.IndexFunc(files, func(f hdf5File) bool { return f.File == name })
 		source := filepath.Join(root, files[i].Mount)
 		dataset := filepath.Join(tempDir(t), "dataset")
-		mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "4,4,40", source+path, dataset)
-		if sum, n := hash(t, filepath.Join(mount(t, dataset), "l", "1", "volume.raw")); sum != files[i].Datasets[0].SHA256 {
+		mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "4,4,40", source+path,
+			dataset)
+		if sum, n := hash(t, filepath.Join(mount(t, dataset), "l", "1",
+			"volume.raw")); sum != files[i].Datasets[0].SHA256 {
 			t.Errorf("%s: %d bytes with hash %s, want %s", name, n, sum, files[i].Datasets[0].SHA256)
 		}
 	}
@@ -265,7 +273,8 @@ func TestHDF5Import(t *testing.T) {
 	}
 }
 
-// TestHDF5Requests: a chunk of a remote file takes few requests, however its index is made, and those after it one each.
+// TestHDF5Requests: a chunk of a remote file takes few requests, however its index is made, and those after it one
+// each.
 func TestHDF5Requests(t *testing.T) {
 	root, _ := hdf5Files(t)
 	var requests atomic.Int64

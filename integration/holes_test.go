@@ -41,7 +41,8 @@ func TestHoles(t *testing.T) {
 			data, off = data+end-start, end
 		}
 		if want := int64(4*64*64*64) + header; data < want || data > want+want/4 {
-			t.Errorf("%s: %d bytes outside of holes, want the %d bytes of four cubes and at most a quarter more", name, data, want)
+			t.Errorf("%s: %d bytes outside of holes, want the %d bytes of four cubes and at most a quarter more", name,
+				data, want)
 		}
 		if _, err := f.Seek(size, unix.SEEK_DATA); !errors.Is(err, syscall.ENXIO) {
 			t.Errorf("%s: SEEK_DATA at the end: %v, want ENXIO", name, err)

@@ -30,7 +30,8 @@ func TestHugeLayer(t *testing.T) {
 	}
 	x, y, z := int64(1500*64+7), int64(1400*64+33), int64(150*64+63)
 	start = time.Now()
-	for name, header := range map[string]int64{"volume.raw": 0, "volume.npy": 4096, "volume.nrrd": 4096, "volume.tif": 4096} {
+	for name, header := range map[string]int64{"volume.raw": 0, "volume.npy": 4096, "volume.nrrd": 4096,
+		"volume.tif": 4096} {
 		f, err := os.Open(filepath.Join(dir, "color/1", name))
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +59,8 @@ func TestHugeLayer(t *testing.T) {
 	if err != nil || !bytes.Contains(b, []byte("more than 2^63")) {
 		t.Errorf("volume.json of a layer that is too large: %s, %v", b, err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, "vast/1/box/7-9_33-34_63-64.raw")); err != nil || !bytes.Equal(got, []byte{m.byteAt(7, 33, 63, 0), m.byteAt(8, 33, 63, 0)}) {
+	if got, err := os.ReadFile(filepath.Join(dir, "vast/1/box/7-9_33-34_63-64.raw")); err != nil ||
+		!bytes.Equal(got, []byte{m.byteAt(7, 33, 63, 0), m.byteAt(8, 33, 63, 0)}) {
 		t.Errorf("a box of a layer that is too large: %v, %v", got, err)
 	}
 }

@@ -54,8 +54,9 @@ assert got.shape == want.shape, (got.shape, want.shape)
 assert (got == want).all(), "%d voxels differ" % (got != want).sum()
 `
 
-// TestImportNumpy: labels that numpy reads from a mount, changes and saves in any order go back to their place, in a mount that stays. If
-// nothing shows the order of the axes, nothing is written, and the command that the hint has is right with the axes.
+// TestImportNumpy: labels that numpy reads from a mount, changes and saves in any order go back to their place, in a
+// mount that stays. If nothing shows the order of the axes, nothing is written, and the command that the hint has is
+// right with the axes.
 func TestImportNumpy(t *testing.T) {
 	skipOneByOne(t)
 	python := numpyPython(t)
@@ -92,13 +93,16 @@ func TestImportNumpy(t *testing.T) {
 		box := filepath.Join(root, "segmentation/1/box", test.box+".npy")
 		result := filepath.Join(dir, test.result)
 		run(labelScript, box, result, test.order)
-		corner := strings.NewReplacer("140-180_130-190_40-60", "140,130,40", "200-240_130-170_40-80", "200,130,40").Replace(test.box)
-		args := append([]string{"import", result, dataset, "--layer", "segmentation", "--update", "--offset", corner}, strings.Fields(test.args)...)
+		corner := strings.NewReplacer("140-180_130-190_40-60", "140,130,40", "200-240_130-170_40-80",
+			"200,130,40").Replace(test.box)
+		args := append([]string{"import", result, dataset, "--layer", "segmentation", "--update", "--offset", corner},
+			strings.Fields(test.args)...)
 		r := wkwfs(t, args...)
 		if test.asked != "" {
 			before := contents(t, dataset)
 			hint := strings.Join(args[1:], " ") + " --axes AXES"
-			if r.code != 1 || !strings.Contains(r.stderr, "--axes is missing") || !strings.Contains(r.stderr, "hint: wkwfs import "+hint) {
+			if r.code != 1 || !strings.Contains(r.stderr, "--axes is missing") ||
+				!strings.Contains(r.stderr, "hint: wkwfs import "+hint) {
 				t.Errorf("%v: exit code %d, stderr %q", test, r.code, r.stderr)
 			}
 			r = wkwfs(t, append(args, "--axes", test.asked)...)
@@ -106,21 +110,26 @@ func TestImportNumpy(t *testing.T) {
 				t.Errorf("%v: the number of files is not the same", test)
 			}
 		}
-		if r.code != 0 || !strings.Contains(r.stderr, "layer segmentation, box "+test.box+": ") || !strings.Contains(r.stderr, "wkwfs: axes ") {
+		if r.code != 0 || !strings.Contains(r.stderr, "layer segmentation, box "+test.box+": ") ||
+			!strings.Contains(r.stderr, "wkwfs: axes ") {
 			t.Errorf("%v: exit code %d, stderr %q", test, r.code, r.stderr)
 		}
 		run(compareScript, box)
 	}
 	// A layer beside the others.
 	run(labelScript, filepath.Join(root, "segmentation/1/volume.npy"), filepath.Join(dir, "whole.npy"), "C")
-	r := wkwfs(t, "import", filepath.Join(dir, "whole.npy"), dataset, "--layer", "whole", "--offset", "100,70,34", "--category", "segmentation")
-	if r.code != 0 || !strings.Contains(r.stderr, "axes x, y, z of the shape (210, 180, 92) in C order: its size is that of layer color") {
+	r := wkwfs(t, "import", filepath.Join(dir, "whole.npy"), dataset, "--layer", "whole", "--offset", "100,70,34",
+		"--category", "segmentation")
+	if r.code != 0 ||
+		!strings.Contains(r.stderr,
+			"axes x, y, z of the shape (210, 180, 92) in C order: its size is that of layer color") {
 		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
 	}
 	run(compareScript, filepath.Join(mount(t, dataset), "whole/1/volume.npy"))
 }
 
-// TestDryRunOfUser: what an ordinary user may not write is an error of a dry run, as it is of the import, the update and the copy.
+// TestDryRunOfUser: what an ordinary user may not write is an error of a dry run, as it is of the import, the update
+// and the copy.
 func TestDryRunOfUser(t *testing.T) {
 	skipOneByOne(t)
 	requireRoot(t)
@@ -149,7 +158,8 @@ func TestDryRunOfUser(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{"import", box, filepath.Join(open, "new/new"), "--layer", "labels"}, {"cp", dataset, "color/1", filepath.Join(open, "out")}} {
+	for _, args := range [][]string{{"import", box, filepath.Join(open, "new/new"), "--layer", "labels"},
+		{"cp", dataset, "color/1", filepath.Join(open, "out")}} {
 		if r := asUser(t, append(args, "--dry-run")...); r.code != 0 {
 			t.Errorf("%v: exit code %d, stderr %q", args, r.code, r.stderr)
 		}

@@ -20,7 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawFile writes a file of voxels that compress about as well as labels do: runs of random numbers. It returns its name.
+// rawFile writes a file of voxels that compress about as well as labels do: runs of random numbers. It returns its
+// name.
 func rawFile(t *testing.T, dir string, bytes int) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -41,11 +42,13 @@ func rawFile(t *testing.T, dir string, bytes int) string {
 
 // importArgs returns the arguments that import a raw file of uint32.
 func importArgs(name, dataset, shape string, more ...string) []string {
-	args := []string{"import", "-q", name, dataset, "--layer", "l", "--shape", shape, "--dtype", "uint32", "--voxel-size", "10,10,10"}
+	args := []string{"import", "-q", name, dataset, "--layer", "l", "--shape", shape, "--dtype", "uint32",
+		"--voxel-size", "10,10,10"}
 	return append(args, more...)
 }
 
-// TestImportMemory: an import with a slab that is larger than its memory, with coarser mags, and past the page cache, keeps to the memory.
+// TestImportMemory: an import with a slab that is larger than its memory, with coarser mags, and past the page cache,
+// keeps to the memory.
 func TestImportMemory(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector has memory of its own")
@@ -56,7 +59,8 @@ func TestImportMemory(t *testing.T) {
 	raw := []string{"--compression", "raw"}
 	for i, more := range [][]string{nil, {"--mags", "3"}, raw, append(raw, "--mags", "3")} {
 		dataset := filepath.Join(dir, fmt.Sprint("out", i))
-		cmd := exec.Command(program, importArgs(name, dataset, "1024,1024,64", append(more, "--memory", fmt.Sprint(memory, "B"))...)...)
+		cmd := exec.Command(program, importArgs(name, dataset, "1024,1024,64",
+			append(more, "--memory", fmt.Sprint(memory, "B"))...)...)
 		peak, direct := runWatched(t, cmd)
 		t.Logf("%d MiB with --memory %d MiB %v, past the page cache: %v", peak>>20, memory>>20, more, direct)
 		if peak > memory+allowed {
@@ -82,8 +86,8 @@ func isExt4(t *testing.T, dir string) bool {
 	return st.Type == unix.EXT4_SUPER_MAGIC && os.Getpagesize() == 4096
 }
 
-// runWatched runs a command. It returns the most memory that it had, and whether it had a file open past the page cache. The kernel's own
-// account of a child begins with the memory of the test.
+// runWatched runs a command. It returns the most memory that it had, and whether it had a file open past the page
+// cache. The kernel's own account of a child begins with the memory of the test.
 func runWatched(t *testing.T, cmd *exec.Cmd) (peak int, direct bool) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -143,10 +147,11 @@ func sameVoxels(t *testing.T, dataset, name string) {
 
 var importKills = flag.Int("import.kills", 8, "how many imports TestImportKilled and TestImportFinishKilled kill")
 
-// TestImportKilled kills imports at random moments, and gives the same command again. The cubes that a killed import left are whole, and
-// in the end all files are those of an import that nobody killed.
+// TestImportKilled kills imports at random moments, and gives the same command again. The cubes that a killed import
+// left are whole, and in the end all files are those of an import that nobody killed.
 func TestImportKilled(t *testing.T) {
-	t.Run("compressed", func(t *testing.T) { importKilled(t, tempDir(t), "--mags", "2", "--cube", "64", "--memory", "4MiB") })
+	t.Run("compressed",
+		func(t *testing.T) { importKilled(t, tempDir(t), "--mags", "2", "--cube", "64", "--memory", "4MiB") })
 	// On most disks, these cubes are written past the page cache.
 	t.Run("raw", func(t *testing.T) {
 		importKilled(t, tempDir(t), "--compression", "raw", "--cube", "128", "--memory", "512MiB")
@@ -182,8 +187,10 @@ func importKilled(t *testing.T, dir string, args ...string) {
 		_, err := os.Stat(filepath.Join(dataset, "l/.import.json"))
 		complete := err != nil && len(contents(t, filepath.Join(dataset, "l"))) == len(want)
 		r := wkwfs(t, importArgs(name, dataset, shape, args...)...)
-		if exists := strings.Contains(r.stderr, "the layer exists already"); exists != complete || r.code != 0 && !exists {
-			t.Fatalf("the same command again, of a complete import: %v: exit code %d, stderr %q", complete, r.code, r.stderr)
+		if exists := strings.Contains(r.stderr, "the layer exists already"); exists != complete ||
+			r.code != 0 && !exists {
+			t.Fatalf("the same command again, of a complete import: %v: exit code %d, stderr %q", complete, r.code,
+				r.stderr)
 		}
 		got := contents(t, filepath.Join(dataset, "l"))
 		if len(got) != len(want) {
@@ -202,15 +209,16 @@ func importKilled(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestImportFinishKilled kills wkwfs import --finish at random moments, and gives the same command again. In the end the dataset has the
-// files of an import by one process, byte for byte, and no other.
+// TestImportFinishKilled kills wkwfs import --finish at random moments, and gives the same command again. In the end
+// the dataset has the files of an import by one process, byte for byte, and no other.
 func TestImportFinishKilled(t *testing.T) {
 	dir := tempDir(t)
 	const shape, parts = "50,40,400", 40
 	name := rawFile(t, dir, 50*40*400*4)
 	whole, divided := filepath.Join(dir, "whole/out"), filepath.Join(dir, "divided/out")
 	command := func(dataset string, more ...string) []string {
-		return importArgs(name, dataset, shape, append([]string{"--category", "segmentation", "--mags", "1", "--cube", "32", "--memory", "4MiB"}, more...)...)
+		return importArgs(name, dataset, shape, append([]string{"--category", "segmentation", "--mags", "1", "--cube",
+			"32", "--memory", "4MiB"}, more...)...)
 	}
 	mustRun(t, command(whole)...)
 	for i := range parts {
@@ -238,7 +246,8 @@ func TestImportFinishKilled(t *testing.T) {
 		if i%2 == 0 {
 			time.Sleep(time.Duration(rand.Int64N(int64(took))))
 		} else { // most of the time is that of the start
-			awaitGone(t, filepath.Join(dataset, "l", []string{".import.json", ".import-1-of-40.json", ".import-20-of-40.json"}[i/2%3]))
+			awaitGone(t, filepath.Join(dataset, "l", []string{".import.json", ".import-1-of-40.json",
+				".import-20-of-40.json"}[i/2%3]))
 		}
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err != nil {
@@ -248,8 +257,10 @@ func TestImportFinishKilled(t *testing.T) {
 		maps.DeleteFunc(files, func(path string, _ []byte) bool { return strings.HasSuffix(path, ".lock") })
 		complete := len(files) == len(want)
 		r := wkwfs(t, args...)
-		if exists := strings.Contains(r.stderr, "the layer exists already"); exists != complete || r.code != 0 && !exists {
-			t.Errorf("the same command again, of a complete import: %v: exit code %d, stderr %q", complete, r.code, r.stderr)
+		if exists := strings.Contains(r.stderr, "the layer exists already"); exists != complete ||
+			r.code != 0 && !exists {
+			t.Errorf("the same command again, of a complete import: %v: exit code %d, stderr %q", complete, r.code,
+				r.stderr)
 		}
 		got := contents(t, dataset)
 		for path := range got {
@@ -327,7 +338,8 @@ func contents(t testing.TB, dir string) map[string][]byte {
 	return all
 }
 
-// TestImportFullDisk: a full disk is an error with a hint. No part of a cube is left, and the same command goes on where there is room.
+// TestImportFullDisk: a full disk is an error with a hint. No part of a cube is left, and the same command goes on
+// where there is room.
 func TestImportFullDisk(t *testing.T) {
 	requireRoot(t)
 	dir := tempDir(t)
@@ -335,7 +347,8 @@ func TestImportFullDisk(t *testing.T) {
 	t.Run("in memory", func(t *testing.T) {
 		disk := filepath.Join(dir, "disk")
 		mountDisk(t, "none", disk, "tmpfs", 0, "size=4m")
-		importFull(t, name, disk, func() { mountDisk(t, "none", disk, "tmpfs", unix.MS_REMOUNT, "size=200m") }, "--cube", "64", "--memory", "4MiB")
+		importFull(t, name, disk, func() { mountDisk(t, "none", disk, "tmpfs", unix.MS_REMOUNT, "size=200m") },
+			"--cube", "64", "--memory", "4MiB")
 	})
 	t.Run("past the page cache", func(t *testing.T) {
 		disk := ext4Disk(t)
@@ -352,7 +365,8 @@ func importFull(t *testing.T, name, disk string, room func(), more ...string) {
 	t.Helper()
 	args := importArgs(name, filepath.Join(disk, "dataset"), "256,256,256", more...)
 	output, err := exec.Command(program, args...).CombinedOutput()
-	if err == nil || !strings.Contains(string(output), "no space left") || !strings.Contains(string(output), "make room") {
+	if err == nil || !strings.Contains(string(output), "no space left") ||
+		!strings.Contains(string(output), "make room") {
 		t.Fatalf("%v: %s", err, output)
 	}
 	for path := range contents(t, disk) {
@@ -383,7 +397,8 @@ func ext4Disk(t *testing.T) string {
 	t.Helper()
 	image := filepath.Join(t.TempDir(), "image")
 	disk := filepath.Join(filepath.Dir(image), "disk")
-	if err := errors.Join(os.WriteFile(image, nil, 0o666), os.Truncate(image, 200<<20), os.Mkdir(disk, 0o777)); err != nil {
+	if err := errors.Join(os.WriteFile(image, nil, 0o666), os.Truncate(image, 200<<20),
+		os.Mkdir(disk, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"mkfs.ext4", "-q", image}, {"mount", "-o", "loop", image, disk}} {

@@ -50,8 +50,8 @@ func makeSocket(t *testing.T, path string) error {
 	return errors.Join(l.Close(), os.Rename(short, path))
 }
 
-// wrongKinds writes a dataset with a layer for each kind at each place. A layer has 2 × 2 × 2 cubes, of which cube 0,0,0
-// is sound, and one file or directory has the wrong kind. It returns the place of each layer.
+// wrongKinds writes a dataset with a layer for each kind at each place. A layer has 2 × 2 × 2 cubes, of which cube
+// 0,0,0 is sound, and one file or directory has the wrong kind. It returns the place of each layer.
 func wrongKinds(t *testing.T) (source string, places map[string]string) {
 	t.Helper()
 	source, places = tempDir(t), map[string]string{}
@@ -79,12 +79,13 @@ func wrongKinds(t *testing.T) (source string, places map[string]string) {
 				layer, 2*side, 2*side, 2*side))
 		}
 	}
-	writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(`{"dataLayers": [`+strings.Join(layers, ",")+`]}`))
+	writeFile(t, filepath.Join(source, "datasource-properties.json"),
+		[]byte(`{"dataLayers": [`+strings.Join(layers, ",")+`]}`))
 	return source, places
 }
 
-// TestWrongKinds puts a FIFO, a directory, a device, a socket, or a link to one, in the place of a cube, and a file in the
-// place of a directory of cubes. Reads of voxels that depend on it return EIO, not zeros.
+// TestWrongKinds puts a FIFO, a directory, a device, a socket, or a link to one, in the place of a cube, and a file in
+// the place of a directory of cubes. Reads of voxels that depend on it return EIO, not zeros.
 func TestWrongKinds(t *testing.T) {
 	requireRoot(t) // devices
 	source, places := wrongKinds(t)
@@ -100,7 +101,8 @@ func TestWrongKinds(t *testing.T) {
 		"z1": {"z1", "z1/y0/x0.raw"}, "z0/y1": {"z0/y1", "z0/y1/x0.raw"},
 		"z0/y0/x1.wkw": {"z0/y0/x1.raw", "z0/y0/x1.blocks", "z0/y0/x1.blocks/z0/y0/x0.raw"},
 	}
-	firstByte := map[string]int64{"z1": int64(4 * side * side * side), "z0/y1": int64(2 * side * side), "z0/y0/x1.wkw": int64(side)}
+	firstByte := map[string]int64{"z1": int64(4 * side * side * side), "z0/y1": int64(2 * side * side),
+		"z0/y0/x1.wkw": int64(side)}
 	for layer, place := range places {
 		t.Run(layer, func(t *testing.T) {
 			mag := filepath.Join(dir, layer, "1")
@@ -139,7 +141,8 @@ func TestWrongKinds(t *testing.T) {
 	t.Run("check", func(t *testing.T) {
 		r := wkwfs(t, "check", source)
 		for layer, place := range places {
-			if want := layer + "/1/" + place + ": expected a "; r.code != 1 || !strings.Contains(r.stdout+r.stderr, want) {
+			if want := layer + "/1/" + place + ": expected a "; r.code != 1 ||
+				!strings.Contains(r.stdout+r.stderr, want) {
 				t.Errorf("exit code %d, without %q", r.code, want)
 			}
 		}
@@ -162,12 +165,14 @@ func TestWrongKinds(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dest, layer, "1/z0/y0/x0.raw")); err != nil {
 				t.Error(err)
 			}
-			if want := layer + "/1/" + place + ": expected a "; place != "header.wkw" && (r.code != 1 || !strings.Contains(r.stderr, want)) {
+			if want := layer + "/1/" + place + ": expected a "; place != "header.wkw" && (r.code != 1 ||
+				!strings.Contains(r.stderr, want)) {
 				t.Errorf("exit code %d, without %q", r.code, want)
 			}
 		}
 		for _, layer := range []string{"z1-fifo", "z0y1-file", "z0y0x1-directory"} {
-			if r := wkwfs(t, "cp", "--quiet", source, layer+"/1/volume.raw", filepath.Join(dest, "volume")); r.code != 1 {
+			if r := wkwfs(t, "cp", "--quiet", source, layer+"/1/volume.raw",
+				filepath.Join(dest, "volume")); r.code != 1 {
 				t.Errorf("%s: exit code %d\n%s", layer, r.code, r.stderr)
 			}
 		}
@@ -200,7 +205,8 @@ func unreadableChunks(t *testing.T, dir string) (n int) {
 				name := fmt.Sprintf("%d-%d_%d-%d_%d-%d", x, x+chunk, y, y+chunk, z, z+chunk)
 				if _, err := os.ReadFile(filepath.Join(dir, name)); errors.Is(err, syscall.EIO) {
 					n++
-					name = fmt.Sprintf("../../ome.zarr/1/%d/%d/%d", z/side, y/chunk, x/chunk) // all blocks of a cube on z
+					// all blocks of a cube on z
+					name = fmt.Sprintf("../../ome.zarr/1/%d/%d/%d", z/side, y/chunk, x/chunk)
 					if got, err := os.ReadFile(filepath.Join(dir, name)); !errors.Is(err, syscall.EIO) {
 						t.Errorf("%s: %d bytes, %v; expected EIO", name, len(got), err)
 					}
@@ -213,8 +219,8 @@ func unreadableChunks(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// TestWrongKindOfMetadata: a datasource-properties.json that is no regular file exists and cannot be read. The layers are
-// shown without it.
+// TestWrongKindOfMetadata: a datasource-properties.json that is no regular file exists and cannot be read. The layers
+// are shown without it.
 func TestWrongKindOfMetadata(t *testing.T) {
 	requireRoot(t)
 	for _, kind := range kinds {
@@ -234,15 +240,16 @@ func TestWrongKindOfMetadata(t *testing.T) {
 			if _, err := os.ReadFile(filepath.Join(dir, "color/1/volume.raw")); err != nil {
 				t.Error(err)
 			}
-			if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout+r.stderr, name+": expected a regular file, found a ") {
+			if r := wkwfs(t, "check", source); r.code != 1 ||
+				!strings.Contains(r.stdout+r.stderr, name+": expected a regular file, found a ") {
 				t.Errorf("check: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 			}
 		})
 	}
 }
 
-// TestLayerOfWrongKind: a layer or a mag in the metadata that is no directory exists and cannot be read. Its names are EIO,
-// info and check report it, and the rest of the dataset is shown.
+// TestLayerOfWrongKind: a layer or a mag in the metadata that is no directory exists and cannot be read. Its names are
+// EIO, info and check report it, and the rest of the dataset is shown.
 func TestLayerOfWrongKind(t *testing.T) {
 	source := tempDir(t)
 	small.write(t, filepath.Join(source, "color/1"), 0, 0, 0)
@@ -253,8 +260,9 @@ func TestLayerOfWrongKind(t *testing.T) {
 		`{"dataLayers": [{"name": "color", "mags": [{"mag": 1}, {"mag": 2}]}, {"name": "seg", "mags": [{"mag": 1}]}]}`))
 	dir := mount(t, source)
 	for name, want := range map[string]error{
-		"color/1/z0/y0/x0.raw": nil, "color/2": syscall.EIO, "color/2/volume.raw": syscall.EIO, "seg": syscall.EIO, "seg/1/volume.raw": syscall.EIO,
-		"color/4": syscall.ENOENT, "color/8": syscall.ENOENT,
+		"color/1/z0/y0/x0.raw": nil, "color/2": syscall.EIO, "color/2/volume.raw": syscall.EIO, "seg": syscall.EIO,
+		"seg/1/volume.raw": syscall.EIO,
+		"color/4":          syscall.ENOENT, "color/8": syscall.ENOENT,
 	} {
 		if _, err := os.ReadFile(filepath.Join(dir, name)); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, expected %v", name, err, want)
@@ -264,7 +272,8 @@ func TestLayerOfWrongKind(t *testing.T) {
 		t.Errorf("the layer lists %q", got)
 	}
 	info, check := wkwfs(t, "info", source), wkwfs(t, "check", source)
-	for _, fault := range []string{"color/2: expected a directory, found a regular file", "seg: expected a directory, found a regular file"} {
+	for _, fault := range []string{"color/2: expected a directory, found a regular file",
+		"seg: expected a directory, found a regular file"} {
 		if info.code != 0 || !strings.Contains(info.stdout, fault) {
 			t.Errorf("info, exit code %d, without %q:\n%s", info.code, fault, info.stdout)
 		}

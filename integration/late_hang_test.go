@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/serve/status"
 )
 
-// soon limits the time of an operation that does not need the source. An operation that needs it never ends, because the
-// source hangs. So the limit is so long that a busy machine keeps it.
+// soon limits the time of an operation that does not need the source. An operation that needs it never ends, because
+// the source hangs. So the limit is so long that a busy machine keeps it.
 const soon = deadline
 
 // wantSoon fails the test if the operation fails or does not end soon.
@@ -107,7 +107,8 @@ func (w *waiters) kill(t *testing.T, late *latefs.Server, requests string) {
 		select {
 		case <-w.ended:
 		case <-timeout:
-			t.Errorf("%d of %d processes that wait for %s do not end after SIGKILL", len(w.commands)-i, len(w.commands), requests)
+			t.Errorf("%d of %d processes that wait for %s do not end after SIGKILL", len(w.commands)-i, len(w.commands),
+				requests)
 			setMode(t, late, "-hang=") // so that the source can be unmounted
 			return
 		}
@@ -208,7 +209,8 @@ func wantStatusSoon(t *testing.T, s *server) {
 		var err error
 		for end := time.Now().Add(soon / 2); time.Now().Before(end); {
 			err = runUntilSoon("status", s.dir)
-			if err == nil || !strings.Contains(err.Error(), "does not answer") { // it waits for two seconds, which a busy machine may need
+			// it waits for two seconds, which a busy machine may need
+			if err == nil || !strings.Contains(err.Error(), "does not answer") {
 				break
 			}
 		}
@@ -221,7 +223,8 @@ func wantStatusSoon(t *testing.T, s *server) {
 // server ends.
 func TestHangingSourceBlocksNoStatus(t *testing.T) {
 	t.Parallel() // most of the time is waiting
-	for _, kinds := range []string{"lookup", "getattr", "open", "readdir", "read", "lookup,getattr,open,readdir,readlink,getxattr,read"} {
+	for _, kinds := range []string{"lookup", "getattr", "open", "readdir", "read",
+		"lookup,getattr,open,readdir,readlink,getxattr,read"} {
 		t.Run(kinds, func(t *testing.T) {
 			t.Parallel() // most of the time is waiting
 			late := serveLate(t, sparse.write(t))
@@ -237,7 +240,8 @@ func TestHangingSourceBlocksNoStatus(t *testing.T) {
 				return hangingRequests(t, late) > 0
 			})
 			// The kernel caches names and attributes for a second. After that it asks the server again.
-			for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end) && !t.Failed(); time.Sleep(300 * time.Millisecond) {
+			for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end) &&
+				!t.Failed(); time.Sleep(300 * time.Millisecond) {
 				wantStatusSoon(t, s)
 			}
 			runSoon(t, "umount", "--lazy", s.dir)

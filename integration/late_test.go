@@ -65,7 +65,8 @@ func countsOf(t testing.TB, source *latefs.Server) latefs.Counts {
 // sources on disk. Bytes and errors are equal.
 func TestLateSourceBytes(t *testing.T) {
 	sources := []string{"../testdata/damaged", "../testdata/draft", sparse.write(t)}
-	for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16", "forms/annotation", "precomputed/cseg_u32", "precomputed/sh_gaps"} {
+	for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16",
+		"forms/annotation", "precomputed/cseg_u32", "precomputed/sh_gaps"} {
 		sources = append(sources, refdata.Dir(t, name))
 	}
 	for _, source := range sources {
@@ -74,7 +75,8 @@ func TestLateSourceBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			late := serveLate(t, source, "-read", "3ms", "-metadata", "300us", "-shuffle", "-slow-one-in", "50", "-slow", "30ms")
+			late := serveLate(t, source, "-read", "3ms", "-metadata", "300us", "-shuffle", "-slow-one-in", "50",
+				"-slow", "30ms")
 			compareMounts(t, mount(t, source), mount(t, late.Dir))
 		})
 	}
@@ -92,7 +94,8 @@ func compareMounts(t testing.TB, want, got string) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasSuffix(path, ".blocks") || slices.Contains([]string{"slices", "precomputed"}, d.Name())) {
+		if d.IsDir() && (strings.HasSuffix(path, ".blocks") ||
+			slices.Contains([]string{"slices", "precomputed"}, d.Name())) {
 			return fs.SkipDir
 		}
 		if d.IsDir() {
@@ -189,10 +192,12 @@ func TestLateSourceErrors(t *testing.T) {
 	late := serveLate(t, source, "-read", "1ms", "-shuffle")
 	f := openDirect(t, filepath.Join(mount(t, late.Dir), "z0/y0/x0.raw"))
 	bad := badPages(file, mode)
-	if n := len(slices.DeleteFunc(slices.Clone(bad), func(b bool) bool { return !b })); n < bigPages/20 || n > bigPages/2 {
+	if n := len(slices.DeleteFunc(slices.Clone(bad), func(b bool) bool { return !b })); n < bigPages/20 ||
+		n > bigPages/2 {
 		t.Fatalf("%d of %d pages are bad: this test needs another fraction", n, bigPages)
 	}
-	setMode(t, late, "-fail", fmt.Sprint(mode.Fail), "-fail-from", fmt.Sprint(mode.FailFrom), "-seed", fmt.Sprint(mode.Seed))
+	setMode(t, late, "-fail", fmt.Sprint(mode.Fail), "-fail-from", fmt.Sprint(mode.FailFrom), "-seed",
+		fmt.Sprint(mode.Seed))
 	readBigPages(t, 32, f, want, bad)
 	if c := countsOf(t, late); c.MostReads < 2 {
 		t.Errorf("at most %d reads were in flight, want at least 2", c.MostReads)
@@ -228,8 +233,8 @@ func readBigPages(t testing.TB, readers int, f *os.File, want []byte, bad []bool
 	group.Wait()
 }
 
-// TestLateReadsInFlight checks that one reader of many blocks has few and long reads of a distant source, and most of them in flight at a
-// time, and that many readers together do not exceed the limit of 64.
+// TestLateReadsInFlight checks that one reader of many blocks has few and long reads of a distant source, and most of
+// them in flight at a time, and that many readers together do not exceed the limit of 64.
 func TestLateReadsInFlight(t *testing.T) {
 	source := tempDir(t)
 	big.write(t, source, 0, 0, 0)
@@ -248,7 +253,8 @@ func TestLateReadsInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := countsOf(t, late); c.Reads > 16 || int64(c.MostReads) < c.Reads/2 {
-		t.Errorf("one reader: %d reads, at most %d in flight; want at most 16, and half of them in flight", c.Reads, c.MostReads)
+		t.Errorf("one reader: %d reads, at most %d in flight; want at most 16, and half of them in flight", c.Reads,
+			c.MostReads)
 	}
 	setMode(t, late, "-reset")
 	readBigPages(t, 150, f, big.flat(), make([]bool, bigPages))

@@ -87,7 +87,8 @@ func TestBackground(t *testing.T) {
 			t.Errorf("mounted with %s, without %s", m[0].Options, option)
 		}
 	}
-	for link, want := range map[string]string{"cwd": "/", "fd/0": "/dev/null", "fd/1": "/dev/null", "fd/2": "/dev/null"} {
+	for link, want := range map[string]string{"cwd": "/", "fd/0": "/dev/null", "fd/1": "/dev/null",
+		"fd/2": "/dev/null"} {
 		if got, err := os.Readlink(fmt.Sprintf("/proc/%d/%s", s.pid, link)); err != nil || got != want {
 			t.Errorf("%s of the server is %q, error %v; want %q", link, got, err, want)
 		}
@@ -120,7 +121,8 @@ func TestFailingMount(t *testing.T) {
 				r := wkwfs(t, append(args, test.source, dir)...)
 				lines := strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n")
 				hinted := len(lines) == 2 && strings.HasPrefix(lines[1], "hint: ")
-				if r.code != 1 || !strings.HasPrefix(lines[0], "wkwfs: ") || len(lines) > 1 && !hinted || r.stdout != "" {
+				if r.code != 1 || !strings.HasPrefix(lines[0], "wkwfs: ") || len(lines) > 1 && !hinted ||
+					r.stdout != "" {
 					t.Errorf("exit code %d, stdout %q, stderr %q; want 1 and one line", r.code, r.stdout, r.stderr)
 				}
 				if !strings.Contains(r.stderr, test.want) {
@@ -201,7 +203,8 @@ func TestUmount(t *testing.T) {
 		t.Fatal(err)
 	}
 	holder := fmt.Sprintf("in use by %s (%d)", bytes.TrimSpace(self), os.Getpid())
-	if want := "\nhint: wkwfs umount --lazy " + s.dir + "\n"; r.code != 1 || !strings.HasSuffix(r.stderr, holder+want) || !isMounted(s.dir) {
+	if want := "\nhint: wkwfs umount --lazy " + s.dir + "\n"; r.code != 1 ||
+		!strings.HasSuffix(r.stderr, holder+want) || !isMounted(s.dir) {
 		t.Errorf("while a file is open: exit code %d, stderr %q, want it to end with %q", r.code, r.stderr, holder+want)
 	}
 	mustRun(t, "umount", "--lazy", s.dir)

@@ -12,13 +12,14 @@ import (
 	"testing"
 )
 
-// limitedGroup makes a control group with that many bytes of memory, and returns its directory. It skips the test where that is not
-// possible.
+// limitedGroup makes a control group with that many bytes of memory, and returns its directory. It skips the test where
+// that is not possible.
 func limitedGroup(t *testing.T, bytes int) string {
 	t.Helper()
 	requireRoot(t)
 	var reason error
-	for parent, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+	for parent, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes",
+		"/sys/fs/cgroup": "memory.max"} {
 		group := filepath.Join(parent, fmt.Sprintf("wkwfs-test-%d", os.Getpid()))
 		if err := os.Mkdir(group, 0o755); err != nil {
 			reason = errors.Join(reason, err)
@@ -49,8 +50,8 @@ func writeExisting(name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestCacheLargerThanMemory checks that a cache larger than the memory is refused before anything is read, and that the limit of a
-// container or a service counts.
+// TestCacheLargerThanMemory checks that a cache larger than the memory is refused before anything is read, and that the
+// limit of a container or a service counts.
 func TestCacheLargerThanMemory(t *testing.T) {
 	requireFUSE(t)
 	source, dir := dataset(t), tempDir(t)
@@ -58,19 +59,23 @@ func TestCacheLargerThanMemory(t *testing.T) {
 	run := func(limited bool, args ...string) result {
 		cmd := exec.Command(program, args...)
 		if limited {
-			cmd = exec.Command("sh", slices.Concat([]string{"-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, group, program}, args)...)
+			cmd = exec.Command("sh", slices.Concat([]string{"-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, group,
+				program}, args)...)
 		}
 		cmd.Env = append(os.Environ(), "WKWFS_CACHE_SIZE=")
 		return runCommand(t, cmd)
 	}
-	const ofMachine, ofGroup = " is more than the memory of this ", "300.0 MiB is more than the memory of this service or container, 256.0 MiB\nhint: set it to 128 MiB, or raise the limit"
+	const ofMachine, ofGroup = " is more than the memory of this ",
+		"300.0 MiB is more than the memory of this service or container, 256.0 MiB\nhint: set it to 128 MiB, or raise the limit"
 	for _, test := range []struct {
 		limited bool
 		args    []string
 		want    string
 	}{
-		{false, []string{"mount", "--cache-size", "2000TiB", source, dir}, "wkwfs: --cache-size: 1.953 PiB" + ofMachine},
-		{false, []string{"mount", "-o", "cache_size=2000TiB", source, dir}, "wkwfs: -o cache_size: 1.953 PiB" + ofMachine},
+		{false, []string{"mount", "--cache-size", "2000TiB", source, dir},
+			"wkwfs: --cache-size: 1.953 PiB" + ofMachine},
+		{false, []string{"mount", "-o", "cache_size=2000TiB", source, dir},
+			"wkwfs: -o cache_size: 1.953 PiB" + ofMachine},
 		{false, []string{"serve", "--cache-size", "2000TiB", source}, ofMachine},
 		{false, []string{"cp", "--cache-size", "2000TiB", source, "color", filepath.Join(dir, "out")}, ofMachine},
 		{true, []string{"mount", "--cache-size", "300MiB", source, dir}, ofGroup},

@@ -94,7 +94,8 @@ func (l *load) report(t testing.TB) {
 		}
 		slices.Sort(took)
 		t.Logf("%-13s %7d times, p50 %v, p99 %v, longest %v", way.name, len(took),
-			took[len(took)/2].Round(10*time.Microsecond), took[len(took)*99/100].Round(10*time.Microsecond), took[len(took)-1].Round(10*time.Microsecond))
+			took[len(took)/2].Round(10*time.Microsecond), took[len(took)*99/100].Round(10*time.Microsecond),
+			took[len(took)-1].Round(10*time.Microsecond))
 	}
 }
 
@@ -112,7 +113,8 @@ func openFiles(t testing.TB, pid int) int {
 const maxIdle = 64
 
 // readPath matches the frame of a goroutine in a package that reads or decodes.
-var readPath = regexp.MustCompile(`(?m)^github\.com/wkwfs/wkwfs/(wkw|cache|internal/(view|mosaic|prefetch|flat|store))\..*`)
+var readPath = regexp.MustCompile(
+	`(?m)^github\.com/wkwfs/wkwfs/(wkw|cache|internal/(view|mosaic|prefetch|flat|store))\..*`)
 
 // checkGoroutines ends an idle server by SIGQUIT, which makes Go print all goroutines. None of them may be
 // reading.

@@ -122,7 +122,8 @@ func (l *load) readBox(r *rand.Rand) error {
 	var lo, hi [3]int
 	for axis := range 3 {
 		lo[axis] = loadLayer.min[axis] - 10 + r.IntN(loadLayer.size[axis]+10)
-		hi[axis] = max(loadLayer.min[axis], lo[axis]) + 1 + r.IntN(64) // a box with no voxel of the layer does not exist
+		// a box with no voxel of the layer does not exist
+		hi[axis] = max(loadLayer.min[axis], lo[axis]) + 1 + r.IntN(64)
 	}
 	name := fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", lo[0], hi[0], lo[1], hi[1], lo[2], hi[2])
 	return readAndCompare(filepath.Join(l.dir, name), 0, l.box(lo, hi))

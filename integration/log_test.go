@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withoutLogServices returns a command that runs as a user in a mount namespace of its own, without journal and syslog, as in most
-// containers. /var/log is empty. Of variables for directories, it has only the given ones.
+// withoutLogServices returns a command that runs as a user in a mount namespace of its own, without journal and syslog,
+// as in most containers. /var/log is empty. Of variables for directories, it has only the given ones.
 func withoutLogServices(uid int, environment []string, args ...string) *exec.Cmd {
 	script := `mount -t tmpfs run /run && mount -t tmpfs log /var/log && if test -e /dev/log; then mount --bind /dev/null /dev/log; fi &&
 		exec setpriv --reuid="$0" --regid="$0" --clear-groups -- "$@"`
@@ -25,8 +25,8 @@ func withoutLogServices(uid int, environment []string, args ...string) *exec.Cmd
 	return cmd
 }
 
-// TestLogFileOfItsOwn checks that a server in the background without journal and syslog logs to a file of its own, and that the last
-// line of the mount and its status name the file. Where the file cannot be written, they say so.
+// TestLogFileOfItsOwn checks that a server in the background without journal and syslog logs to a file of its own, and
+// that the last line of the mount and its status name the file. Where the file cannot be written, they say so.
 func TestLogFileOfItsOwn(t *testing.T) {
 	requireUserMounts(t)
 	for _, test := range []struct {
@@ -50,7 +50,8 @@ func TestLogFileOfItsOwn(t *testing.T) {
 			if where == "" {
 				where = "lost (--log-file FILE keeps it): neither XDG_STATE_HOME nor HOME is an absolute path"
 			}
-			if want := fmt.Sprintf("mounted on %s, log: %s\n", dir, where); r.code != 0 || r.stdout != want || r.stderr != "" {
+			if want := fmt.Sprintf("mounted on %s, log: %s\n", dir, where); r.code != 0 || r.stdout != want ||
+				r.stderr != "" {
 				t.Fatalf("exit code %d, stderr %q, printed %q, want %q", r.code, r.stderr, r.stdout, want)
 			}
 			s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
@@ -60,7 +61,8 @@ func TestLogFileOfItsOwn(t *testing.T) {
 				s.wantExit(t, 0)
 			})
 			status := runCommand(t, exec.Command("nsenter", fmt.Sprintf("--mount=/proc/%d/ns/mnt", s.pid),
-				"setpriv", "--reuid", strconv.Itoa(test.uid), "--regid", strconv.Itoa(test.uid), "--clear-groups", program, "status", dir))
+				"setpriv", "--reuid", strconv.Itoa(test.uid), "--regid", strconv.Itoa(test.uid), "--clear-groups",
+				program, "status", dir))
 			if want := "\nlog         " + where + "\n"; !strings.Contains(status.stdout, want) {
 				t.Errorf("status printed %q, %q; want %q", status.stdout, status.stderr, want)
 			}

@@ -197,8 +197,8 @@ func requireRoot(t testing.TB) {
 	}
 }
 
-// skipOneByOne skips a test in short form, which is that of the race detector: the test does one thing after the other, with goroutines that
-// other tests use, too.
+// skipOneByOne skips a test in short form, which is that of the race detector: the test does one thing after the other,
+// with goroutines that other tests use, too.
 func skipOneByOne(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

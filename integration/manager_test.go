@@ -120,8 +120,8 @@ func (m serviceManager) wantSilence(t *testing.T) {
 	t.Error("the service manager still gets messages")
 }
 
-// TestWatchdog: the service manager sends SIGABRT to the main process if the server gives no sign of life. The server is ended, even if it
-// is stopped, and a new one is started.
+// TestWatchdog: the service manager sends SIGABRT to the main process if the server gives no sign of life. The server
+// is ended, even if it is stopped, and a new one is started.
 func TestWatchdog(t *testing.T) {
 	s := startService(t, dataset(t), tempDir(t))
 	s.server.signal(t, unix.SIGSTOP)

@@ -54,7 +54,8 @@ var (
 
 	// memoryCodecs has the codecs of each format, as its metadata name them.
 	memoryCodecs = map[string][]string{
-		"zarr":        {"", "gzip", "numcodecs.zlib", "zstd", "blosc", "numcodecs.lz4", "numcodecs.bz2", "numcodecs.lzma", "numcodecs.xz", "crc32c"},
+		"zarr": {"", "gzip", "numcodecs.zlib", "zstd", "blosc", "numcodecs.lz4", "numcodecs.bz2",
+			"numcodecs.lzma", "numcodecs.xz", "crc32c"},
 		"n5":          {"raw", "gzip", "zlib", "bzip2", "lz4", "xz"},
 		"precomputed": {"raw", "compressed_segmentation", "compresso", "png", "jpeg", "jxl"},
 		"wkw":         {"raw", "lz4"},
@@ -77,7 +78,8 @@ func (c memoryCase) chunks() int { return (c.Planes + c.Depth - 1) / c.Depth }
 
 // valid reports whether the case is one that newMemoryCase could return, or a smaller one.
 func (c memoryCase) valid() bool {
-	if !slices.Contains(memoryFormats, c.Format) || !slices.Contains(memoryStored, c.Stored) || !slices.Contains(memoryWays, c.Way) || c.Type != "uint8" && c.Type != "uint32" {
+	if !slices.Contains(memoryFormats, c.Format) || !slices.Contains(memoryStored, c.Stored) ||
+		!slices.Contains(memoryWays, c.Way) || c.Type != "uint8" && c.Type != "uint32" {
 		return false
 	}
 	for _, n := range []int{c.Plane[0], c.Plane[1], c.Depth, c.Planes, c.Readers} {
@@ -85,19 +87,23 @@ func (c memoryCase) valid() bool {
 			return false
 		}
 	}
-	if len(c.Codecs) < 1 || len(c.Codecs) > memoryMostCodecs || c.Cache < 1 || c.Cache > 1024 || c.Plane[0]*c.Plane[1] > 1<<24 || c.chunks() > 1000 {
+	if len(c.Codecs) < 1 || len(c.Codecs) > memoryMostCodecs || c.Cache < 1 || c.Cache > 1024 ||
+		c.Plane[0]*c.Plane[1] > 1<<24 || c.chunks() > 1000 {
 		return false
 	}
 	for i, name := range c.Codecs {
-		if !slices.Contains(memoryCodecs[c.family()], name) && !(c.family() == "precomputed" && i == 1 && name == "gzip") || i > 0 && c.family() == "n5" {
+		if !slices.Contains(memoryCodecs[c.family()], name) && !(c.family() == "precomputed" && i == 1 &&
+			name == "gzip") || i > 0 && c.family() == "n5" {
 			return false
 		}
 	}
 	// What is written has to fit into the memory of the test.
-	return c.Plane[0]*c.Plane[1]*min(c.Depth, c.Planes)*c.valueBytes() <= memoryMostBytes && (c.chunkBytes() <= memoryMostBytes || c.family() == "precomputed")
+	return c.Plane[0]*c.Plane[1]*min(c.Depth, c.Planes)*c.valueBytes() <= memoryMostBytes &&
+		(c.chunkBytes() <= memoryMostBytes || c.family() == "precomputed")
 }
 
-// voxels returns the decoded chunk. Neighbours are equal, so it compresses. It is zeros if its codec has no encoder in Go.
+// voxels returns the decoded chunk. Neighbours are equal, so it compresses. It is zeros if its codec has no encoder in
+// Go.
 func (c memoryCase) voxels(planes int) []byte {
 	b := make([]byte, c.valueBytes()*c.Plane[0]*c.Plane[1]*planes)
 	if c.isZeros() {
@@ -116,7 +122,8 @@ func (c memoryCase) voxels(planes int) []byte {
 // isZeros reports whether all voxels are 0: an encoder writes nothing else, or takes long for it.
 func (c memoryCase) isZeros() bool {
 	return c.Stored != "right" || slices.ContainsFunc(c.Codecs, func(name string) bool {
-		return slices.Contains([]string{"numcodecs.bz2", "bzip2", "numcodecs.lzma", "numcodecs.xz", "xz", "compressed_segmentation", "compresso", "jpeg", "jxl"}, name)
+		return slices.Contains([]string{"numcodecs.bz2", "bzip2", "numcodecs.lzma", "numcodecs.xz", "xz",
+			"compressed_segmentation", "compresso", "jpeg", "jxl"}, name)
 	})
 }
 
@@ -343,8 +350,10 @@ func (c memoryCase) write(t testing.TB, dir string) {
 		c.writeZarr(t, dir)
 	case "n5":
 		writeFile(t, filepath.Join(dir, "attributes.json"), marshal(t, map[string]any{
-			"dimensions": []int{c.Plane[0], c.Plane[1], c.Planes}, "blockSize": []int{c.Plane[0], c.Plane[1], c.Depth}, "dataType": c.Type,
-			"compression": map[string]any{"type": strings.Replace(c.Codecs[0], "zlib", "gzip", 1), "useZlib": c.Codecs[0] == "zlib"},
+			"dimensions": []int{c.Plane[0], c.Plane[1], c.Planes}, "blockSize": []int{c.Plane[0], c.Plane[1], c.Depth},
+			"dataType": c.Type,
+			"compression": map[string]any{"type": strings.Replace(c.Codecs[0], "zlib", "gzip", 1),
+				"useZlib": c.Codecs[0] == "zlib"},
 		}))
 		chunk := c.chunk(t, c.Depth)
 		for i := range c.chunks() {
@@ -387,7 +396,8 @@ func (c memoryCase) writeZarr(t testing.TB, dir string) {
 	codecs := []any{map[string]any{"name": "bytes", "configuration": map[string]any{"endian": endian}}}
 	chunk := []int{c.Depth, c.Plane[1], c.Plane[0]}
 	if c.Turned {
-		codecs = slices.Insert(codecs, 0, any(map[string]any{"name": "transpose", "configuration": map[string]any{"order": []int{2, 1, 0}}}))
+		codecs = slices.Insert(codecs, 0, any(map[string]any{"name": "transpose",
+			"configuration": map[string]any{"order": []int{2, 1, 0}}}))
 	}
 	for _, name := range c.Codecs {
 		config := map[string]any{}
@@ -399,7 +409,8 @@ func (c memoryCase) writeZarr(t testing.TB, dir string) {
 		case "numcodecs.xz":
 			name = "numcodecs.lzma"
 		case "blosc":
-			config = map[string]any{"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "typesize": c.valueBytes(), "blocksize": 256 << 10}
+			config = map[string]any{"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "typesize": c.valueBytes(),
+				"blocksize": 256 << 10}
 		}
 		codecs = append(codecs, map[string]any{"name": name, "configuration": config})
 	}
@@ -407,11 +418,13 @@ func (c memoryCase) writeZarr(t testing.TB, dir string) {
 	if c.Format == "zarr-shards" {
 		outer[0] *= 2
 		codecs = []any{map[string]any{"name": "sharding_indexed", "configuration": map[string]any{
-			"chunk_shape": chunk, "codecs": codecs, "index_location": "end", "index_codecs": []any{map[string]any{"name": "bytes", "configuration": map[string]any{"endian": "little"}}},
+			"chunk_shape": chunk, "codecs": codecs, "index_location": "end",
+			"index_codecs": []any{map[string]any{"name": "bytes", "configuration": map[string]any{"endian": "little"}}},
 		}}}
 	}
 	writeFile(t, filepath.Join(dir, "zarr.json"), marshal(t, map[string]any{
-		"zarr_format": 3, "node_type": "array", "shape": []int{c.Planes, c.Plane[1], c.Plane[0]}, "data_type": c.Type, "fill_value": 0, "codecs": codecs,
+		"zarr_format": 3, "node_type": "array", "shape": []int{c.Planes, c.Plane[1], c.Plane[0]}, "data_type": c.Type,
+		"fill_value": 0, "codecs": codecs,
 		"chunk_grid":         map[string]any{"name": "regular", "configuration": map[string]any{"chunk_shape": outer}},
 		"chunk_key_encoding": map[string]any{"name": "default", "configuration": map[string]any{"separator": "/"}},
 	}))
@@ -432,7 +445,8 @@ func (c memoryCase) writeZarr(t testing.TB, dir string) {
 func (c memoryCase) writePrecomputed(t testing.TB, dir string) {
 	t.Helper()
 	scale := map[string]any{
-		"key": "1", "size": []int{c.Plane[0], c.Plane[1], c.Planes}, "voxel_offset": []int{0, 0, 0}, "resolution": []int{1, 1, 1},
+		"key": "1", "size": []int{c.Plane[0], c.Plane[1], c.Planes}, "voxel_offset": []int{0, 0, 0},
+		"resolution":  []int{1, 1, 1},
 		"chunk_sizes": [][]int{{c.Plane[0], c.Plane[1], c.Depth}}, "encoding": c.Codecs[0],
 	}
 	if c.Codecs[0] == "compressed_segmentation" {
@@ -445,12 +459,14 @@ func (c memoryCase) writePrecomputed(t testing.TB, dir string) {
 			encoding = "gzip"
 		}
 		scale["sharding"] = map[string]any{
-			"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "preshift_bits": 0, "minishard_bits": 0, "shard_bits": 0,
+			"@type": "neuroglancer_uint64_sharded_v1", "hash": "identity", "preshift_bits": 0, "minishard_bits": 0,
+			"shard_bits":               0,
 			"minishard_index_encoding": "raw", "data_encoding": encoding,
 		}
 	}
 	writeFile(t, filepath.Join(dir, "info"), marshal(t, map[string]any{
-		"@type": "neuroglancer_multiscale_volume", "type": "segmentation", "data_type": c.Type, "num_channels": 1, "scales": []any{scale},
+		"@type": "neuroglancer_multiscale_volume", "type": "segmentation", "data_type": c.Type, "num_channels": 1,
+		"scales": []any{scale},
 	}))
 	var data []byte
 	var ids, offsets, sizes []uint64

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestMemoryOfHDF5: the limit of memory holds while readers read the layers of a folder with all files of HDF5, sound, damaged and hostile.
+// TestMemoryOfHDF5: the limit of memory holds while readers read the layers of a folder with all files of HDF5, sound,
+// damaged and hostile.
 func TestMemoryOfHDF5(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector has memory of its own")
@@ -22,7 +23,8 @@ func TestMemoryOfHDF5(t *testing.T) {
 	for _, f := range files {
 		if info, err := os.Stat(filepath.Join(root, f.Mount)); err == nil && info.Mode().IsRegular() {
 			link := strings.ReplaceAll(filepath.ToSlash(f.Mount), "/", "-")
-			if err := os.Symlink(filepath.Join(root, f.Mount), filepath.Join(folder, link)); err != nil && !errors.Is(err, os.ErrExist) {
+			if err := os.Symlink(filepath.Join(root, f.Mount), filepath.Join(folder, link)); err != nil &&
+				!errors.Is(err, os.ErrExist) {
 				t.Fatal(err)
 			}
 		}
@@ -41,7 +43,8 @@ func TestMemoryOfHDF5(t *testing.T) {
 				if err != nil {
 					continue // it is refused
 				}
-				if _, err := io.Copy(io.Discard, io.LimitReader(f, 64<<20)); err != nil && !errors.Is(err, syscall.EIO) {
+				if _, err := io.Copy(io.Discard, io.LimitReader(f, 64<<20)); err != nil &&
+					!errors.Is(err, syscall.EIO) {
 					t.Error(err)
 				}
 				f.Close()

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMemoryOfIndexes: the limit of memory holds while readers at random read shards of Zarr that have millions of inner chunks: sound ones with
-// checksums, and ones that claim indexes of the largest size and have holes there.
+// TestMemoryOfIndexes: the limit of memory holds while readers at random read shards of Zarr that have millions of
+// inner chunks: sound ones with checksums, and ones that claim indexes of the largest size and have holes there.
 func TestMemoryOfIndexes(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector has memory of its own")
@@ -72,8 +72,8 @@ func TestMemoryOfIndexes(t *testing.T) {
 	}
 }
 
-// TestMemoryOfShards: the limit of memory holds while programs list all chunks of a volume of Precomputed whose scales have more chunks than the
-// server keeps positions and indexes of. Each scale is a shard with one index, in gzip.
+// TestMemoryOfShards: the limit of memory holds while programs list all chunks of a volume of Precomputed whose scales
+// have more chunks than the server keeps positions and indexes of. Each scale is a shard with one index, in gzip.
 func TestMemoryOfShards(t *testing.T) {
 	if os.Getenv(raceVariable) == "1" {
 		t.Skip("the race detector has memory of its own")
@@ -91,9 +91,11 @@ func TestMemoryOfShards(t *testing.T) {
 	info.Kind, info.Type, info.DataType, info.Channels = "neuroglancer_multiscale_volume", "image", "uint8", 1
 	for i := range scales {
 		info.Scales = append(info.Scales, map[string]any{
-			"key": fmt.Sprint(i), "size": []int{128, 64, 32}, "resolution": []int{1 << i, 1 << i, 1 << i}, "voxel_offset": []int{0, 0, 0},
-			"chunk_sizes": [][]int{{1, 1, 1}}, "encoding": "raw", "sharding": map[string]any{
-				"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 0, "shard_bits": 0,
+			"key": fmt.Sprint(i), "size": []int{128, 64, 32}, "resolution": []int{1 << i, 1 << i, 1 << i},
+			"voxel_offset": []int{0, 0, 0},
+			"chunk_sizes":  [][]int{{1, 1, 1}}, "encoding": "raw", "sharding": map[string]any{
+				"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": 0, "hash": "identity", "minishard_bits": 0,
+				"shard_bits":               0,
 				"minishard_index_encoding": "gzip", "data_encoding": "raw",
 			},
 		})
@@ -110,7 +112,8 @@ func TestMemoryOfShards(t *testing.T) {
 				if err != nil || len(names) != chunks {
 					t.Errorf("scale %d: %d chunks, error %v", i, len(names), err)
 				}
-				if info, err := os.Stat(filepath.Join(s.dir, fmt.Sprint(i), "volume.raw")); err != nil || info.Size() != chunks {
+				if info, err := os.Stat(filepath.Join(s.dir, fmt.Sprint(i), "volume.raw")); err != nil ||
+					info.Size() != chunks {
 					t.Errorf("scale %d: volume.raw: %v, error %v", i, info, err)
 				}
 			}
@@ -153,8 +156,8 @@ func wantInner(chunk []byte, inner int, side [3]int, off int64, n int) []byte {
 	return want
 }
 
-// writeLargeShards writes shards that lie one after the other on z. All inner chunks are stored once, at the start of the shard. If the shards
-// are not sound, a hole takes the place of the index.
+// writeLargeShards writes shards that lie one after the other on z. All inner chunks are stored once, at the start of
+// the shard. If the shards are not sound, a hole takes the place of the index.
 func writeLargeShards(t *testing.T, dir string, shards int, side [3]int, chunk []byte, sound bool) {
 	t.Helper()
 	little := map[string]any{"name": "bytes", "configuration": map[string]any{"endian": "little"}}
@@ -163,7 +166,8 @@ func writeLargeShards(t *testing.T, dir string, shards int, side [3]int, chunk [
 		codecs = append(codecs, map[string]any{"name": "crc32c"})
 	}
 	writeFile(t, filepath.Join(dir, "zarr.json"), marshal(t, map[string]any{
-		"zarr_format": 3, "node_type": "array", "shape": []int{shards * side[0], side[1], side[2]}, "data_type": "uint8", "fill_value": 0,
+		"zarr_format": 3, "node_type": "array", "shape": []int{shards * side[0], side[1], side[2]},
+		"data_type": "uint8", "fill_value": 0,
 		"chunk_grid":         map[string]any{"name": "regular", "configuration": map[string]any{"chunk_shape": side}},
 		"chunk_key_encoding": map[string]any{"name": "default", "configuration": map[string]any{"separator": "/"}},
 		"codecs": []any{map[string]any{"name": "sharding_indexed", "configuration": map[string]any{
@@ -174,7 +178,8 @@ func writeLargeShards(t *testing.T, dir string, shards int, side [3]int, chunk [
 	if sound {
 		entry := binary.LittleEndian.AppendUint64(make([]byte, 8), uint64(len(chunk)))
 		index := slices.Repeat(entry, entries)
-		shard = append(append(shard, index...), binary.LittleEndian.AppendUint32(nil, crc32.Checksum(index, crc32.MakeTable(crc32.Castagnoli)))...)
+		shard = append(append(shard, index...), binary.LittleEndian.AppendUint32(nil,
+			crc32.Checksum(index, crc32.MakeTable(crc32.Castagnoli)))...)
 	}
 	for z := range shards {
 		name := filepath.Join(dir, fmt.Sprintf("c/%d/0/0", z))

@@ -72,10 +72,10 @@ func checkMemory(t testing.TB, source string, want []byte, readers, n int) {
 	checkPeak(t, s, budget)
 }
 
-// TestMemoryOfObjects: the same limit holds while readers at random, and then one that is two slabs ahead, read a volume of an object store
-// through a full cache, with and without a disk cache. The cubes do not compress, so requests are as large as they can be. Raw blocks are
-// read into their memory; others are read together and decoded. The server is late, so as many requests are in flight as an object store
-// gets.
+// TestMemoryOfObjects: the same limit holds while readers at random, and then one that is two slabs ahead, read a
+// volume of an object store through a full cache, with and without a disk cache. The cubes do not compress, so requests
+// are as large as they can be. Raw blocks are read into their memory; others are read together and decoded. The server
+// is late, so as many requests are in flight as an object store gets.
 func TestMemoryOfObjects(t *testing.T) {
 	parallelHeavy(t)
 	if os.Getenv(raceVariable) == "1" {
@@ -150,7 +150,8 @@ func serveSlowly(t *testing.T, dir string) string {
 	return late.URL
 }
 
-// zeros returns a mag of four cubes of 128 MiB of zeros. They are stored without matches, and take little room on the disk.
+// zeros returns a mag of four cubes of 128 MiB of zeros. They are stored without matches, and take little room on the
+// disk.
 func zeros(t *testing.T, blockType int) string {
 	t.Helper()
 	const blocks, blockBytes = 1 << 12, 1 << 15
@@ -249,7 +250,8 @@ func TestMemoryOfSmallBlocks(t *testing.T) {
 			var group sync.WaitGroup
 			for i := range 8 {
 				group.Go(func() {
-					if err := readPairs(filepath.Join(s.dir, fmt.Sprintf("z0/y0/x%d.raw", i%cubes)), uint64(i), budget>>18); err != nil {
+					if err := readPairs(filepath.Join(s.dir, fmt.Sprintf("z0/y0/x%d.raw", i%cubes)), uint64(i),
+						budget>>18); err != nil {
 						t.Error(err)
 					}
 				})
@@ -260,8 +262,8 @@ func TestMemoryOfSmallBlocks(t *testing.T) {
 	}
 }
 
-// readPairs reads n random pairs of pages of a cube of 512³ bytes. The pages of a pair are in neighbouring planes, which
-// share their blocks.
+// readPairs reads n random pairs of pages of a cube of 512³ bytes. The pages of a pair are in neighbouring planes,
+// which share their blocks.
 func readPairs(name string, seed uint64, n int) error {
 	f, err := os.Open(name)
 	if err != nil {

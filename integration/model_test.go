@@ -61,7 +61,8 @@ func (m model) part(x0, y0, z0, side int) []byte {
 
 // header returns the 16 bytes at the start of a cube file.
 func (m model) header(dataOffset int) []byte {
-	h := []byte{'W', 'K', 'W', 1, byte(m.cubeLog<<4 | m.blockLog), byte(m.blockType), byte(m.voxelType), byte(m.voxelSize())}
+	h := []byte{'W', 'K', 'W', 1, byte(m.cubeLog<<4 | m.blockLog), byte(m.blockType), byte(m.voxelType),
+		byte(m.voxelSize())}
 	return binary.LittleEndian.AppendUint64(h, uint64(dataOffset))
 }
 

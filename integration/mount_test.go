@@ -16,8 +16,8 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// deadline limits the time that a test waits for something that should happen soon. It is only reached if something hangs: a busy machine
-// with the race detector may take a minute.
+// deadline limits the time that a test waits for something that should happen soon. It is only reached if something
+// hangs: a busy machine with the race detector may take a minute.
 const deadline = 5 * time.Minute
 
 // result is the exit code and output of a command.
@@ -211,7 +211,8 @@ func serverOf(t testing.TB, dir string) int {
 	return server
 }
 
-// statField returns a field of the stat file of a process, counted from 1 after the name of the program; "" if the process has ended.
+// statField returns a field of the stat file of a process, counted from 1 after the name of the program; "" if the
+// process has ended.
 func statField(pid, n int) string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

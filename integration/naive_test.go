@@ -10,7 +10,8 @@ import (
 func (m model) read(file []byte) [][]byte {
 	blocks := make([][]byte, 1<<(3*m.cubeLog))
 	want := m.header(0)
-	if len(file) < 16 || !bytes.Equal(file[:5], want[:5]) || !bytes.Equal(file[6:8], want[6:8]) || file[5] < 1 || file[5] > 3 {
+	if len(file) < 16 || !bytes.Equal(file[:5], want[:5]) || !bytes.Equal(file[6:8], want[6:8]) || file[5] < 1 ||
+		file[5] > 3 {
 		return blocks
 	}
 	offset, size := binary.LittleEndian.Uint64(file[8:]), uint64(len(file))

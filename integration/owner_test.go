@@ -34,22 +34,26 @@ func TestOwnerAndMask(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := mount(t, source, "-o", test.options)
 			name := filepath.Join(dir, "color/1/z0/y0/x0.raw")
-			for path, mode := range map[string]os.FileMode{dir: test.directory, filepath.Join(dir, "color/1"): test.directory, name: test.file} {
+			for path, mode := range map[string]os.FileMode{dir: test.directory,
+				filepath.Join(dir, "color/1"): test.directory, name: test.file} {
 				info, err := os.Stat(path)
 				if err != nil {
 					t.Fatal(err)
 				}
 				st := info.Sys().(*syscall.Stat_t)
 				if st.Uid != test.uid || st.Gid != test.gid || info.Mode().Perm() != mode {
-					t.Errorf("%s: owner %d, group %d, mode %o; want %d, %d, %o", path, st.Uid, st.Gid, info.Mode().Perm(), test.uid, test.gid, mode)
+					t.Errorf("%s: owner %d, group %d, mode %o; want %d, %d, %o", path, st.Uid, st.Gid,
+						info.Mode().Perm(), test.uid, test.gid, mode)
 				}
 			}
 			for _, reader := range []struct {
 				name     string
 				uid, gid uint32
 				allowed  bool
-			}{{"owner", user, stranger, test.owner || test.strangerReads}, {"group", stranger, group, test.groupReads}, {"stranger", stranger, stranger, test.strangerReads}} {
-				if got, stderr := readAs(t, reader.uid, reader.gid, name); (len(got) > 0 && stderr == "") != reader.allowed {
+			}{{"owner", user, stranger, test.owner || test.strangerReads}, {"group", stranger, group, test.groupReads},
+				{"stranger", stranger, stranger, test.strangerReads}} {
+				if got, stderr := readAs(t, reader.uid, reader.gid, name); (len(got) > 0 &&
+					stderr == "") != reader.allowed {
 					t.Errorf("%s: got %d bytes, stderr %q; allowed: %v", reader.name, len(got), stderr, reader.allowed)
 				}
 			}

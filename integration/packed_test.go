@@ -46,15 +46,18 @@ func packedNIfTI(t *testing.T, n int) (file, voxels []byte) {
 	return packed.Bytes(), voxels
 }
 
-// TestRestarts: a compressed NIfTI says when it is mounted how much is unpacked, and how slow that is. After one pass, a later mount
-// unpacks only the parts that are read, in any order. A damaged index costs a pass. A wrong checksum at the end is an I/O error.
+// TestRestarts: a compressed NIfTI says when it is mounted how much is unpacked, and how slow that is. After one pass,
+// a later mount unpacks only the parts that are read, in any order. A damaged index costs a pass. A wrong checksum at
+// the end is an I/O error.
 func TestRestarts(t *testing.T) {
 	const planes = 160
 	file, voxels := packedNIfTI(t, planes)
 	source, cache := filepath.Join(tempDir(t), "scan.nii.gz"), filepath.Join(tempDir(t), "cache")
 	writeFile(t, source, file)
-	if r := wkwfs(t, "info", source); r.code != 0 || !strings.Contains(r.stderr, "one stream of gzip without random access") ||
-		!strings.Contains(r.stderr, fmt.Sprintf("up to %d bytes in ", len(voxels)+352)) || !strings.Contains(r.stderr, "takes about 1 s") {
+	if r := wkwfs(t, "info", source); r.code != 0 ||
+		!strings.Contains(r.stderr, "one stream of gzip without random access") ||
+		!strings.Contains(r.stderr, fmt.Sprintf("up to %d bytes in ", len(voxels)+352)) ||
+		!strings.Contains(r.stderr, "takes about 1 s") {
 		t.Errorf("info: exit code %d, %s", r.code, r.stderr)
 	}
 	plane := func(dir string, z int) ([]byte, error) {
@@ -111,7 +114,8 @@ func TestRestarts(t *testing.T) {
 			t.Errorf("a wrong checksum: got %v, want EIO", err)
 		}
 	}
-	if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "scan.nii.gz") || !strings.Contains(r.stdout, "checksum") {
+	if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "scan.nii.gz") ||
+		!strings.Contains(r.stdout, "checksum") {
 		t.Errorf("check: exit code %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 	if _, err := os.ReadFile(filepath.Join(last, "1", "volume.raw")); !errors.Is(err, syscall.EIO) {

@@ -84,7 +84,8 @@ func (e *witness) read(name string, want []byte, n int) error {
 	return e.readFrom(name, 0, want, n)
 }
 
-// readFrom is read from an offset on. The kernel asks the server for all bytes, because it has lost them from its page cache.
+// readFrom is read from an offset on. The kernel asks the server for all bytes, because it has lost them from its page
+// cache.
 func (e *witness) readFrom(name string, start int, want []byte, n int) error {
 	f, err := os.Open(filepath.Join(e.dir, name))
 	if err != nil {
@@ -152,7 +153,8 @@ func (e *witness) randomBox(r *rand.Rand, n ...int) (string, []byte) {
 	for axis := range at {
 		at[axis] = r.IntN(side - n[axis] + 1)
 	}
-	return fmt.Sprintf("color/1/box/%d-%d_%d-%d_%d-%d.raw", at[0], at[0]+n[0], at[1], at[1]+n[1], at[2], at[2]+n[2]), e.box(at, [3]int(n))
+	return fmt.Sprintf("color/1/box/%d-%d_%d-%d_%d-%d.raw", at[0], at[0]+n[0], at[1], at[1]+n[1], at[2], at[2]+n[2]),
+		e.box(at, [3]int(n))
 }
 
 // uses returns what readers do in a mount.
@@ -238,7 +240,8 @@ func (e *witness) webUses(base string) []func(r *rand.Rand) error {
 		},
 		func(r *rand.Rand) error {
 			start := r.IntN(len(e.volume) - 1000)
-			return compare("color/1/volume.raw", fmt.Sprintf("bytes=%d-%d", start, start+999), e.volume[start:start+1000])
+			return compare("color/1/volume.raw", fmt.Sprintf("bytes=%d-%d", start, start+999),
+				e.volume[start:start+1000])
 		},
 		func(r *rand.Rand) error {
 			start := r.IntN(len(e.volume) - 1000)
@@ -391,7 +394,8 @@ func (c *nfsClient) list(name string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.call(100003, 17, func(e *xdr.Encoder) { e.Opaque(handle); e.Uint64(0); e.Uint64(0); e.Uint32(8192, 8192) })
+	d, err := c.call(100003, 17,
+		func(e *xdr.Encoder) { e.Opaque(handle); e.Uint64(0); e.Uint64(0); e.Uint32(8192, 8192) })
 	if err != nil {
 		return nil, err
 	}

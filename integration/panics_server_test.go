@@ -55,7 +55,8 @@ func newPanicServer(t testing.TB, args ...string) (*panicServer, *exec.Cmd) {
 		t.Fatal(err)
 	}
 	dir := tempDir(t)
-	p := &panicServer{t: t, places: filepath.Join(dir, "places"), log: filepath.Join(dir, "log"), stop: make(chan struct{})}
+	p := &panicServer{t: t, places: filepath.Join(dir, "places"), log: filepath.Join(dir, "log"),
+		stop: make(chan struct{})}
 	if err := os.Mkdir(p.places, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +111,8 @@ func (p *panicServer) end() {
 	p.readers.Wait()
 }
 
-// panicAll lets the server panic at the places, one after the other. The values say whether reads may fail. Then it checks that none fails
-// any more.
+// panicAll lets the server panic at the places, one after the other. The values say whether reads may fail. Then it
+// checks that none fails any more.
 func (p *panicServer) panicAll(places map[string]bool) {
 	p.t.Helper()
 	for _, place := range slices.Sorted(maps.Keys(places)) {
@@ -123,8 +124,8 @@ func (p *panicServer) panicAll(places map[string]bool) {
 	}
 }
 
-// panicAt waits until a goroutine of the server has panicked at a place. Each of the readers may have one read that fails because of it. It
-// does nothing without a place.
+// panicAt waits until a goroutine of the server has panicked at a place. Each of the readers may have one read that
+// fails because of it. It does nothing without a place.
 func (p *panicServer) panicAt(place string, mayFail bool) {
 	p.t.Helper()
 	if place == "" {
@@ -188,7 +189,8 @@ func (p *panicServer) goOn(when string, n int) {
 	})
 }
 
-// checkLog checks that the log has one line with a stack for each panic, and that lines about failed requests have a path.
+// checkLog checks that the log has one line with a stack for each panic, and that lines about failed requests have a
+// path.
 func (p *panicServer) checkLog() {
 	p.t.Helper()
 	stacks := func() map[string]int {
@@ -198,7 +200,8 @@ func (p *panicServer) checkLog() {
 		}
 		found := map[string]int{}
 		for line := range strings.Lines(string(b)) {
-			if m := regexp.MustCompile(`injected at ([a-z.]+)"? .*stack="goroutine `).FindStringSubmatch(line); m != nil {
+			if m := regexp.MustCompile(`injected at ([a-z.]+)"? .*stack="goroutine `).FindStringSubmatch(
+				line); m != nil {
 				found[m[1]]++
 				if strings.Contains(line, `msg="cannot `) && !strings.Contains(line, " path=") {
 					p.t.Errorf("the line has no path: %s", line)

@@ -47,9 +47,10 @@ var elsewhere = map[string]string{
 	"view.browser":       "only with a browser: TestBrowserPanics in cmd/wkwfs",
 }
 
-// TestPanicsOfMounts lets goroutines of servers panic, one place after the other, while programs read. Every read has the right bytes, or
-// fails; nothing that is done ahead of a reader makes a read fail; and all reads succeed after the panic. The server lives, counts the panics,
-// and logs the stack of each once, with the path of the file if a read failed.
+// TestPanicsOfMounts lets goroutines of servers panic, one place after the other, while programs read. Every read has
+// the right bytes, or fails; nothing that is done ahead of a reader makes a read fail; and all reads succeed after the
+// panic. The server lives, counts the panics, and logs the stack of each once, with the path of the file if a read
+// failed.
 func TestPanicsOfMounts(t *testing.T) {
 	parallelHeavy(t)
 	source := writePanicVolume(t)
@@ -66,21 +67,26 @@ func TestPanicsOfMounts(t *testing.T) {
 	}{
 		{"local", "12MiB", func(*testing.T) (string, []string) { return source, nil }, nil, map[string]bool{
 			"fsnode.request": true, "fsnode.read": true, "fsnode.source": true, "fsnode.attributes": false,
-			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false, "cache.together": true,
-			"prefetch.plan": false, "prefetch.push": false, "mosaic.fill": true, "store.read": true, "store.lookup": true, "store.describe": true,
+			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false,
+			"cache.together": true,
+			"prefetch.plan":  false, "prefetch.push": false, "mosaic.fill": true, "store.read": true,
+			"store.lookup": true, "store.describe": true,
 			"parallel.items": true, "parallel.call": true, "status.numbers": false, "status.sample": false,
 		}, "mosaic.idle", "mount.wait"},
-		{"small cache", "8MiB", func(*testing.T) (string, []string) { return source, nil }, map[string]bool{"mosaic.open": true}, map[string]bool{
-			"cache.load": true, "cache.round": false, "cache.evict": false,
-		}, "", "fsnode.serve"},
+		{"small cache", "8MiB", func(*testing.T) (string, []string) { return source, nil },
+			map[string]bool{"mosaic.open": true}, map[string]bool{
+				"cache.load": true, "cache.round": false, "cache.evict": false,
+			}, "", "fsnode.serve"},
 		{"late", "24MiB", func(t *testing.T) (string, []string) {
 			return serveLate(t, source, "-read", "3ms", "-metadata", "1ms").Dir, nil
 		}, nil, map[string]bool{
-			"fsnode.statahead": false, "fsnode.source": true, "store.ranges": true, "mosaic.survey": false, "parallel.patiently": true, "parallel.late": true,
+			"fsnode.statahead": false, "fsnode.source": true, "store.ranges": true, "mosaic.survey": false,
+			"parallel.patiently": true, "parallel.late": true,
 		}, "", ""},
 		{"object store", "24MiB", func(t *testing.T) (string, []string) {
 			return newFileServer(t, source).URL + "/?token=geheim", []string{"--disk-cache", tempDir(t)}
-		}, map[string]bool{"diskcache.flight": true, "diskcache.writer": false}, map[string]bool{"object.ahead": false}, "", ""},
+		}, map[string]bool{"diskcache.flight": true, "diskcache.writer": false}, map[string]bool{"object.ahead": false},
+			"", ""},
 	} {
 		reached[c.later], reached[c.end] = true, true
 		maps.Copy(reached, c.first)
@@ -109,8 +115,10 @@ func TestPanicsOfMounts(t *testing.T) {
 		places map[string]bool
 		end    string
 	}{
-		// A program without a built-in viewer has the state of Neuroglancer in the address of another site. This one may have a viewer.
-		"serve": {(*witness).webUses, []string{"--neuroglancer", "https://neuroglancer.example.org"}, map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
+		// A program without a built-in viewer has the state of Neuroglancer in the address of another site. This one
+		// may have a viewer.
+		"serve": {(*witness).webUses, []string{"--neuroglancer", "https://neuroglancer.example.org"},
+			map[string]bool{"web.request": true, "web.read": true, "web.contrast": false}, "web.shutdown"},
 		"nfs": {(*witness).nfsUses, nil, map[string]bool{
 			"nfs.call": true, "nfs.open": true, "nfs.list": true, "nfs.describe": false, "nfs.connection": true,
 		}, "nfs.end"},

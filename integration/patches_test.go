@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapWide maps volume.raw of a layer of 1024 × 1024 × 128 voxels into memory. The returned function copies a patch of 64³ voxels
-// out of it and compares it with the layer.
+// mapWide maps volume.raw of a layer of 1024 × 1024 × 128 voxels into memory. The returned function copies a patch of
+// 64³ voxels out of it and compares it with the layer.
 func mapWide(t *testing.T, s *server, want []byte) (comparePatch func(x, y, z int)) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(s.dir, "volume.raw"))
@@ -37,8 +37,9 @@ func mapWide(t *testing.T, s *server, want []byte) (comparePatch func(x, y, z in
 	}
 }
 
-// TestPatches copies patches of 64³ voxels out of a mapped file. The server pushes the next planes of a patch into the page cache, so
-// that the kernel reads far fewer than 64 times for a patch. The memory of the server stays in its budget.
+// TestPatches copies patches of 64³ voxels out of a mapped file. The server pushes the next planes of a patch into the
+// page cache, so that the kernel reads far fewer than 64 times for a patch. The memory of the server stays in its
+// budget.
 func TestPatches(t *testing.T) {
 	parallelHeavy(t)
 	source := t.TempDir()

@@ -27,8 +27,9 @@ var hiddenArrays = []hiddenArray{
 	{
 		"Zarr 2", map[string]string{
 			".zgroup": `{"zarr_format":2}`, ".zattrs": "{" + multiscales + "}",
-			"deep/secret/s0/.zarray": `{"zarr_format":2,"shape":[8,8,8],"chunks":[8,8,8],"dimension_separator":"/",` + zarr2Axes + `}`,
-			"deep/secret/s0/0/0/0":   "chunk",
+			"deep/secret/s0/.zarray": `{"zarr_format":2,"shape":[8,8,8],"chunks":[8,8,8],"dimension_separator":"/",` +
+				zarr2Axes + `}`,
+			"deep/secret/s0/0/0/0": "chunk",
 		}, "", "deep_secret_s0/", "deep/secret/s0/.zarray", "deep/secret/s0/0", "deep/secret/s0/0/0/0", "",
 	},
 	{
@@ -41,7 +42,8 @@ var hiddenArrays = []hiddenArray{
 	},
 	{
 		"Zarr 3", map[string]string{
-			"zarr.json": `{"zarr_format":3,"node_type":"group","attributes":{"ome":{"version":"0.5",` + multiscales + `}}}`,
+			"zarr.json": `{"zarr_format":3,"node_type":"group","attributes":{"ome":{"version":"0.5",` + multiscales +
+				`}}}`,
 			"deep/secret/s0/zarr.json": `{"zarr_format":3,"node_type":"array","shape":[8,8,8],"data_type":"uint8","fill_value":0,"codecs":["bytes"],
 				"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[8,8,8]}},"chunk_key_encoding":{"name":"default"}}`,
 			"deep/secret/s0/c/0/0/0": "chunk",
@@ -71,14 +73,15 @@ func (a hiddenArray) write(t *testing.T) string {
 	return openTree(t, source)
 }
 
-// TestHiddenArraysAreNotReadable checks for arrays of Zarr and N5 what [TestHiddenDataIsNotReadable] checks for cubes. A voxel needs
-// the files of all its channels.
+// TestHiddenArraysAreNotReadable checks for arrays of Zarr and N5 what [TestHiddenDataIsNotReadable] checks for cubes.
+// A voxel needs the files of all its channels.
 func TestHiddenArraysAreNotReadable(t *testing.T) {
 	requireRoot(t)
 	for _, a := range hiddenArrays {
 		mag := a.layer + a.mag
 		files := []string{
-			mag + "chunks/0-8_0-8_0-8.raw", mag + "volume.raw", mag + "slices/z0000003.tif", mag + "box/0-4_0-4_0-4.raw",
+			mag + "chunks/0-8_0-8_0-8.raw", mag + "volume.raw", mag + "slices/z0000003.tif",
+			mag + "box/0-4_0-4_0-4.raw",
 			a.layer + "precomputed/" + a.mag + "0-8_0-8_0-8",
 		}
 		for _, place := range []hiddenPlace{

@@ -44,7 +44,8 @@ func TestSourcePermissionsDecide(t *testing.T) {
 	}
 	mag := filepath.Join(source, "color/1")
 	dir := filepath.Join(mount(t, source, "--allow-other"), "color/1")
-	volumes := []string{"volume.raw", "volume.npy", "volume.tif", "slices/z0000009.tif", "box/6-8_4-8_3-5.raw", "../precomputed/1/4-36_0-32_0-32", "../ome.zarr/1/0/0/0"}
+	volumes := []string{"volume.raw", "volume.npy", "volume.tif", "slices/z0000009.tif", "box/6-8_4-8_3-5.raw",
+		"../precomputed/1/4-36_0-32_0-32", "../ome.zarr/1/0/0/0"}
 	cubes := []string{"z0/y0/x0.raw", "z0/y0/x0.blocks/z0/y0/x0.raw"}
 	check := func(state string, names []string, allowed bool) {
 		t.Helper()
@@ -72,7 +73,8 @@ func TestSourcePermissionsDecide(t *testing.T) {
 	check("cubes belong to different groups", []string{"volume.raw"}, true) // the user may read the others as others
 	mustChange(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o640))
 	check("cubes belong to different groups, others may read neither", volumes, false)
-	mustChange(errors.Join(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o644), os.Chmod(cube, 0o644), os.Chmod(filepath.Join(mag, "z1"), 0o700)))
+	mustChange(errors.Join(os.Chmod(filepath.Join(mag, "z0/y1/x2.wkw"), 0o644), os.Chmod(cube, 0o644),
+		os.Chmod(filepath.Join(mag, "z1"), 0o700)))
 	check("a directory may not be searched", append(volumes, "z1/y2/x1.raw"), false)
 	check("a directory may not be searched, another may", cubes, true)
 	mustChange(os.Chmod(filepath.Join(mag, "z1"), 0o755))

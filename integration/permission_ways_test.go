@@ -30,7 +30,8 @@ const propertiesFile = "datasource-properties.json"
 var (
 	// voxelFiles need all cubes of color/1.
 	voxelFiles = []string{
-		"color/1/volume.raw", "color/1/volume.npy", "color/1/volume.tif", "color/1/slices/z0000009.tif", "color/1/box/6-8_4-8_3-5.raw", "color/precomputed/1/4-36_0-32_0-32",
+		"color/1/volume.raw", "color/1/volume.npy", "color/1/volume.tif", "color/1/slices/z0000009.tif",
+		"color/1/box/6-8_4-8_3-5.raw", "color/precomputed/1/4-36_0-32_0-32",
 		"color/ome.zarr/1/0/0/0", "color/ome-v3.zarr/1/c/0/0/0",
 	}
 	// cubeFiles need the cube 1,2,1.
@@ -40,8 +41,10 @@ var (
 var hiddenWays = []hiddenWay{
 	{"a link to a mag", nil, linked("color/1", "../deep/secret/1"), append(voxelFiles, cubeFiles...)},
 	{"a link to a layer", nil, linked("color", "deep/secret/color"), append(voxelFiles, cubeFiles...)},
-	{"a link to a directory of cubes", nil, linked("color/1/z1", "../../deep/secret/z1"), append(voxelFiles, cubeFiles...)},
-	{"a link to a cube", nil, linked("color/1/z1/y2/x1.wkw", "../../../../deep/secret/x1.wkw"), append(voxelFiles, cubeFiles...)},
+	{"a link to a directory of cubes", nil, linked("color/1/z1", "../../deep/secret/z1"),
+		append(voxelFiles, cubeFiles...)},
+	{"a link to a cube", nil, linked("color/1/z1/y2/x1.wkw", "../../../../deep/secret/x1.wkw"),
+		append(voxelFiles, cubeFiles...)},
 	{"a link to a link", nil, func(t *testing.T, source string) {
 		move(t, filepath.Join(source, "color"), filepath.Join(source, "real"))
 		link(t, "../../real", filepath.Join(source, "deep/secret/next"))
@@ -51,13 +54,16 @@ var hiddenWays = []hiddenWay{
 		move(t, filepath.Join(source, "color/1"), filepath.Join(source, "deep/secret/1"))
 		editProperties(t, source, `{"mag":[1,1,1],"path":"./deep/secret/1"}`)
 	}, append(voxelFiles, cubeFiles...)},
-	{"a link of the metadata", nil, linked(propertiesFile, "deep/secret/notes.txt"), append(voxelFiles, propertiesFile)},
-	{"a link out of the source", []string{"--follow-links"}, outside("color", func(t *testing.T, source, target string) {
-		link(t, target, filepath.Join(source, "color"))
-	}), append(voxelFiles, cubeFiles...)},
-	{"a path out of the source", []string{"--follow-links"}, outside("color/1", func(t *testing.T, source, target string) {
-		editProperties(t, source, `{"mag":[1,1,1],"path":"`+target+`"}`)
-	}), append(voxelFiles, cubeFiles...)},
+	{"a link of the metadata", nil, linked(propertiesFile, "deep/secret/notes.txt"),
+		append(voxelFiles, propertiesFile)},
+	{"a link out of the source", []string{"--follow-links"},
+		outside("color", func(t *testing.T, source, target string) {
+			link(t, target, filepath.Join(source, "color"))
+		}), append(voxelFiles, cubeFiles...)},
+	{"a path out of the source", []string{"--follow-links"},
+		outside("color/1", func(t *testing.T, source, target string) {
+			editProperties(t, source, `{"mag":[1,1,1],"path":"`+target+`"}`)
+		}), append(voxelFiles, cubeFiles...)},
 }
 
 // linked returns a function that moves an entry of the source to the target of a link, and puts the link in its
@@ -110,7 +116,8 @@ func chmod(name string, mode os.FileMode) func(string) error {
 // permissions, 0 to 7. All others may read and search.
 func accessList(user uint32, permissions uint16, name string) func(string) error {
 	return func(source string) error {
-		const version, owner, namedUser, group, mask, others = 2, 1, 2, 4, 0x10, 0x20 // acl(5), and linux/posix_acl_xattr.h
+		// acl(5), and linux/posix_acl_xattr.h
+		const version, owner, namedUser, group, mask, others = 2, 1, 2, 4, 0x10, 0x20
 		list := binary.LittleEndian.AppendUint32(nil, version)
 		for _, e := range []struct {
 			tag, permissions uint16
@@ -156,10 +163,13 @@ func TestHiddenFilesAreNotReadable(t *testing.T) {
 		files  []string
 	}{
 		{"a cube", chmod("color/1/z1/y2/x1.wkw", 0o600), append(voxelFiles, cubeFiles...)},
-		{"a cube with an access control list", accessList(otherUser, 0, "color/1/z1/y2/x1.wkw"), append(voxelFiles, cubeFiles...)},
-		{"a directory of cubes with an access control list", accessList(otherUser, 0, "color/1/z1"), append(voxelFiles, cubeFiles...)},
+		{"a cube with an access control list", accessList(otherUser, 0, "color/1/z1/y2/x1.wkw"),
+			append(voxelFiles, cubeFiles...)},
+		{"a directory of cubes with an access control list", accessList(otherUser, 0, "color/1/z1"),
+			append(voxelFiles, cubeFiles...)},
 		{"header.wkw", chmod("color/1/header.wkw", 0o600), append(voxelFiles, cubeFiles...)},
-		{"header.wkw with an access control list", accessList(otherUser, 0, "color/1/header.wkw"), append(voxelFiles, cubeFiles...)},
+		{"header.wkw with an access control list", accessList(otherUser, 0, "color/1/header.wkw"),
+			append(voxelFiles, cubeFiles...)},
 		{"the metadata", chmod(propertiesFile, 0o600), append(voxelFiles, propertiesFile)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,10 +188,12 @@ func TestHiddenFilesAreNotReadable(t *testing.T) {
 func TestHiddenChunksAreNotReadable(t *testing.T) {
 	requireRoot(t)
 	const mag = "deep_secret_8_8_8/"
-	files := []string{mag + "chunks/0-8_0-8_0-8.raw", mag + "volume.raw", mag + "slices/z0000003.tif", mag + "box/0-4_0-4_0-4.raw", "precomputed/" + mag + "0-8_0-8_0-8"}
+	files := []string{mag + "chunks/0-8_0-8_0-8.raw", mag + "volume.raw", mag + "slices/z0000003.tif",
+		mag + "box/0-4_0-4_0-4.raw", "precomputed/" + mag + "0-8_0-8_0-8"}
 	places := append(hiddenPlaces, hiddenPlace{"info", chmod("info", 0o600), false},
 		hiddenPlace{"a chunk", chmod("deep/secret/8_8_8/0-8_0-8_0-8", 0o600), false},
-		hiddenPlace{"a chunk with an access control list", accessList(otherUser, 0, "deep/secret/8_8_8/0-8_0-8_0-8"), false})
+		hiddenPlace{"a chunk with an access control list", accessList(otherUser, 0, "deep/secret/8_8_8/0-8_0-8_0-8"),
+			false})
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
 			t.Parallel()

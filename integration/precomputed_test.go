@@ -87,17 +87,19 @@ func TestPrecomputedReferenceData(t *testing.T) {
 // obsoleteReason is the start of the reason why a scale with shards in two files is not shown.
 const obsoleteReason = ".index: shards in two files are obsolete and not read; make one file of them: cat "
 
-// wantObsolete checks that a volume with nothing but such shards is not mounted, and that the error names a file and what to do.
+// wantObsolete checks that a volume with nothing but such shards is not mounted, and that the error names a file and
+// what to do.
 func wantObsolete(t *testing.T, source string) {
 	t.Helper()
 	dir := tempDir(t)
-	if r := wkwfs(t, "mount", source, dir); r.code != 1 || !strings.Contains(r.stderr, obsoleteReason) || isMounted(dir) {
+	if r := wkwfs(t, "mount", source, dir); r.code != 1 || !strings.Contains(r.stderr, obsoleteReason) ||
+		isMounted(dir) {
 		t.Errorf("mounting %s: exit code %d, stderr %q; want %q", source, r.code, r.stderr, obsoleteReason)
 	}
 }
 
-// TestObsoleteShards checks that a volume with shards in two files is refused by name when it is mounted, and that a dataset with such
-// a layer is mounted without it.
+// TestObsoleteShards checks that a volume with shards in two files is refused by name when it is mounted, and that a
+// dataset with such a layer is mounted without it.
 func TestObsoleteShards(t *testing.T) {
 	source := sparse.write(t)
 	writeFile(t, filepath.Join(source, "labels/info"), []byte(`{"@type":"neuroglancer_multiscale_volume","type":"segmentation","data_type":"uint8",
@@ -109,11 +111,14 @@ func TestObsoleteShards(t *testing.T) {
 		{"name":"color","category":"color","boundingBox":{"topLeft":[5,3,2],"width":50,"height":40,"depth":70}},
 		{"name":"labels","category":"segmentation","dataFormat":"neuroglancerPrecomputed"}]}`))
 	wantObsolete(t, filepath.Join(source, "labels"))
-	if info, want := wkwfs(t, "info", source).stdout, "labels/8_8_30/0"+obsoleteReason+"0.index 0.data > 0.shard\n"; !strings.Contains(info, "\nnot shown\n") || !strings.Contains(info, want) {
+	if info, want := wkwfs(t, "info", source).stdout,
+		"labels/8_8_30/0"+obsoleteReason+"0.index 0.data > 0.shard\n"; !strings.Contains(info, "\nnot shown\n") ||
+		!strings.Contains(info, want) {
 		t.Errorf("info does not have %q:\n%s", want, info)
 	}
 	dir := mount(t, source)
-	if got, err := os.ReadFile(filepath.Join(dir, "color/1/volume.raw")); err != nil || !bytes.Equal(got, sparse.box(sparse.min, sparse.max())) {
+	if got, err := os.ReadFile(filepath.Join(dir, "color/1/volume.raw")); err != nil ||
+		!bytes.Equal(got, sparse.box(sparse.min, sparse.max())) {
 		t.Errorf("the other layer: %v", err)
 	}
 	if got, want := names(t, dir), "color datasource-properties.json"; got != want {
@@ -252,7 +257,8 @@ func TestPrecomputedRoundTrip(t *testing.T) {
 			one, err := os.ReadFile(filepath.Join(first, "color/1/volume.raw"))
 			two, err2 := os.ReadFile(filepath.Join(second, box))
 			if err := errors.Join(err, err2); err != nil || !bytes.Equal(one, want) || !bytes.Equal(two, want) {
-				t.Errorf("first mount: %d bytes, second mount: %d bytes; want the model's %d bytes; error %v", len(one), len(two), len(want), err)
+				t.Errorf("first mount: %d bytes, second mount: %d bytes; want the model's %d bytes; error %v", len(one),
+					len(two), len(want), err)
 			}
 		})
 	}
@@ -268,7 +274,8 @@ func TestMixedDataset(t *testing.T) {
 		{"name":"color","category":"color","boundingBox":{"topLeft":[5,3,2],"width":50,"height":40,"depth":70}},
 		{"name":"labels","category":"segmentation","dataFormat":"neuroglancerPrecomputed"},{"name":"other","dataFormat":"zarr"}]}`))
 	dir := mount(t, source)
-	if got, err := os.ReadFile(filepath.Join(dir, "color/1/volume.raw")); err != nil || !bytes.Equal(got, sparse.box(sparse.min, sparse.max())) {
+	if got, err := os.ReadFile(filepath.Join(dir, "color/1/volume.raw")); err != nil ||
+		!bytes.Equal(got, sparse.box(sparse.min, sparse.max())) {
 		t.Errorf("the WKW layer: %v", err)
 	}
 	volumes, err := filepath.Glob(filepath.Join(dir, "labels/*/volume.raw"))

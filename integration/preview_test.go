@@ -18,7 +18,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/serve/render"
 )
 
-// previewOn runs wkwfs info --preview on a terminal of columns × lines cells of 8 × 16 pixels, and returns what the terminal gets.
+// previewOn runs wkwfs info --preview on a terminal of columns × lines cells of 8 × 16 pixels, and returns what the
+// terminal gets.
 func previewOn(t *testing.T, source string, env []string, columns, lines uint16) string {
 	t.Helper()
 	screen, end := terminal(t, lines, columns)

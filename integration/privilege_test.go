@@ -35,7 +35,8 @@ func TestPrivilegesAreDropped(t *testing.T) {
 			continue // the thread has ended
 		}
 		for _, want := range []string{
-			fmt.Sprintf(`CapEff:\s+%016x\n`, readSearch|sysAdmin), fmt.Sprintf(`CapPrm:\s+%016x\n`, readSearch|sysAdmin), `CapInh:\s+0+\n`, `NoNewPrivs:\s+1\n`,
+			fmt.Sprintf(`CapEff:\s+%016x\n`, readSearch|sysAdmin),
+			fmt.Sprintf(`CapPrm:\s+%016x\n`, readSearch|sysAdmin), `CapInh:\s+0+\n`, `NoNewPrivs:\s+1\n`,
 		} {
 			if !regexp.MustCompile(want).Match(status) {
 				t.Errorf("%s does not match %q:\n%s", thread, want, status)
@@ -60,7 +61,8 @@ func TestManyMounts(t *testing.T) {
 			t.Fatalf("umount %d: exit code %d, %s", i, r.code, r.stderr)
 		}
 	}
-	if b, err := os.ReadFile(log); err != nil || regexp.MustCompile("level=ERROR|privileges|fatal error|panic").Match(b) {
+	if b, err := os.ReadFile(log); err != nil ||
+		regexp.MustCompile("level=ERROR|privileges|fatal error|panic").Match(b) {
 		t.Errorf("%v, log:\n%s", err, b)
 	}
 }

@@ -53,7 +53,8 @@ func (c randomCase) run(t testing.TB, delay time.Duration) {
 		var err error
 		mounted.request(t, kind.name, func() { err = kind.do() })
 		if err != nil {
-			t.Fatalf("step %d, %s: %v\nthe steps before it:\n%s", n, kind.name, err, strings.Join(s.trail[max(0, len(s.trail)-40):], "\n"))
+			t.Fatalf("step %d, %s: %v\nthe steps before it:\n%s", n, kind.name, err,
+				strings.Join(s.trail[max(0, len(s.trail)-40):], "\n"))
 		}
 		if kind.name == "change" {
 			time.Sleep(delay + surveyDelay(t, source, delay))
@@ -61,8 +62,9 @@ func (c randomCase) run(t testing.TB, delay time.Duration) {
 	}
 }
 
-// surveyDelay returns how much later a change of a late source shows because the machine is busy: a survey is valid for 20 times as long
-// as it took, if that is more than the second that delay contains. Reading all directories one after the other takes longer than a survey.
+// surveyDelay returns how much later a change of a late source shows because the machine is busy: a survey is valid for
+// 20 times as long as it took, if that is more than the second that delay contains. Reading all directories one after
+// the other takes longer than a survey.
 func surveyDelay(t testing.TB, source string, delay time.Duration) time.Duration {
 	t.Helper()
 	if delay == 0 {
@@ -88,7 +90,8 @@ type stepKinds []stepKind
 func (s *session) kinds(changes int) stepKinds {
 	return stepKinds{
 		{20, "open", s.openAny}, {40, "pread", s.pread}, {10, "mmap", s.mmap}, {8, "seek", s.seek},
-		{5, "stat", s.stat}, {5, "list", s.list}, {8, "close", s.closeAny}, {changes, "change", s.change}, {1, "drop caches", s.dropCaches},
+		{5, "stat", s.stat}, {5, "list", s.list}, {8, "close", s.closeAny}, {changes, "change", s.change},
+		{1, "drop caches", s.dropCaches},
 	}
 }
 

@@ -53,7 +53,8 @@ func (s *session) randomFile() *openFile {
 			start[axis] = lo[axis] - 5 + s.r.IntN(hi[axis]-lo[axis]+5)
 			end[axis] = max(start[axis], lo[axis]) + 1 + s.r.IntN(2*l.side())
 		}
-		o.setBox(fmt.Sprintf("%s/1/box/%d-%d_%d-%d_%d-%d.raw", l.name, start[0], end[0], start[1], end[1], start[2], end[2]), start, end, lo, hi)
+		o.setBox(fmt.Sprintf("%s/1/box/%d-%d_%d-%d_%d-%d.raw", l.name, start[0], end[0], start[1], end[1], start[2],
+			end[2]), start, end, lo, hi)
 	}
 	return o
 }
@@ -100,7 +101,8 @@ func (o *openFile) compare(got []byte, off int) error {
 			}
 		}
 		if len(remaining[h]) == 0 {
-			return fmt.Errorf("byte %d, which is byte %d of cube %v, is %d: that is in none of the versions %v", off+i, at, h.at, b, before)
+			return fmt.Errorf("byte %d, which is byte %d of cube %v, is %d: that is in none of the versions %v", off+i,
+				at, h.at, b, before)
 		}
 	}
 	for h, versions := range remaining {

@@ -196,14 +196,16 @@ func randomSource(t testing.TB, r *rand.Rand) (source string, layers []*randomLa
 			l.min[axis] = r.IntN(l.side())
 			l.max[axis] = l.min[axis] + 1 + r.IntN((l.count[axis]+1)*l.side())
 		}
-		jsonLayers = append(jsonLayers, jsonLayer{l.name, jsonBox{l.min, l.max[0] - l.min[0], l.max[1] - l.min[1], l.max[2] - l.min[2]}})
+		jsonLayers = append(jsonLayers, jsonLayer{l.name, jsonBox{l.min, l.max[0] - l.min[0], l.max[1] - l.min[1],
+			l.max[2] - l.min[2]}})
 	}
 	if hasMetadata {
 		b, err := json.Marshal(map[string]any{"dataLayers": jsonLayers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.NewReplacer(`"Width"`, `"width"`, `"Height"`, `"height"`, `"Depth"`, `"depth"`).Replace(string(b))
+		text := strings.NewReplacer(`"Width"`, `"width"`, `"Height"`, `"height"`, `"Depth"`,
+			`"depth"`).Replace(string(b))
 		writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(text))
 	}
 	return source, layers
@@ -212,7 +214,8 @@ func randomSource(t testing.TB, r *rand.Rand) (source string, layers []*randomLa
 // cacheTime is how long a removed name may still be listed or described.
 const cacheTime = 1200 * time.Millisecond
 
-// existedLately reports whether the cube existed within the cacheTime before a request was made. The answer may take long.
+// existedLately reports whether the cube existed within the cacheTime before a request was made. The answer may take
+// long.
 func (h *history) existedLately(asked time.Time) bool {
 	return slices.ContainsFunc(h.versions, func(v version) bool { return v.exists && asked.Sub(v.until) < cacheTime })
 }

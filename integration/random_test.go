@@ -54,12 +54,14 @@ func TestRandomLate(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("to repeat: go test ./integration -run 'TestRandomLate$' -random.seed=%d -random.steps=%d", seed, *randomSteps)
+			t.Logf("to repeat: go test ./integration -run 'TestRandomLate$' -random.seed=%d -random.steps=%d", seed,
+				*randomSteps)
 		}
 	})
 	c := newRandomCase(rand.New(rand.NewPCG(seed, 0)), steps)
 	for len(c.Steps) < steps {
-		c.Steps = append(c.Steps, newRandomCase(rand.New(rand.NewPCG(seed, uint64(len(c.Steps)))), steps-len(c.Steps)).Steps...)
+		c.Steps = append(c.Steps, newRandomCase(rand.New(rand.NewPCG(seed, uint64(len(c.Steps)))),
+			steps-len(c.Steps)).Steps...)
 	}
 	c.run(t, shownLate)
 }
@@ -201,7 +203,8 @@ func (s *session) seek() error {
 		return fmt.Errorf("%s: data from %d: %d, %w", o.name, off, data, err)
 	}
 	for i := off; i < int(data); i++ {
-		if h, _ := o.locate(i); h != nil && !slices.ContainsFunc(o.candidates(h), func(n int) bool { return !h.versions[n].exists }) {
+		if h, _ := o.locate(i); h != nil && !slices.ContainsFunc(o.candidates(h),
+			func(n int) bool { return !h.versions[n].exists }) {
 			return fmt.Errorf("%s: a hole from %d to %d, but byte %d is in cube %v", o.name, off, data, i, h.at)
 		}
 	}
@@ -237,7 +240,8 @@ func (s *session) stat() error {
 		return fmt.Errorf("%s has %d bytes", name, info.Size())
 	case err == nil && !now.exists && !h.existedLately(asked):
 		return fmt.Errorf("%s has attributes, but does not exist", name)
-	case err != nil && now.exists && !(now.allBad() && errors.Is(err, syscall.EIO)), err != nil && !now.exists && !errors.Is(err, os.ErrNotExist):
+	case err != nil && now.exists && !(now.allBad() && errors.Is(err, syscall.EIO)), err != nil && !now.exists &&
+		!errors.Is(err, os.ErrNotExist):
 		return err
 	}
 	return nil

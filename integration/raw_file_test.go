@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRawFiles: a file that has only voxels is a source of every command, with the flags of an import, which reads the same from it. So are
-// axes, voxel size and offset of a file whose header lacks them.
+// TestRawFiles: a file that has only voxels is a source of every command, with the flags of an import, which reads the
+// same from it. So are axes, voxel size and offset of a file whose header lacks them.
 func TestRawFiles(t *testing.T) {
 	dir := tempDir(t)
 	source := filepath.Join(dir, "v.raw")
@@ -24,7 +24,8 @@ func TestRawFiles(t *testing.T) {
 	if err := os.WriteFile(source, big, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	said := []string{"--shape", "7,5,3", "--dtype", "uint16", "--big-endian", "--voxel-size", "8,8,30", "--offset", "10,0,2"}
+	said := []string{"--shape", "7,5,3", "--dtype", "uint16", "--big-endian", "--voxel-size", "8,8,30", "--offset",
+		"10,0,2"}
 	want := func(what string, got []byte, err error) {
 		t.Helper()
 		if err != nil || !bytes.Equal(got, little) {
@@ -49,13 +50,15 @@ func TestRawFiles(t *testing.T) {
 	_, b = startWeb(t, nil, append([]string{"--listen", "127.0.0.1:0", source}, said...)...).get(t, "1/volume.raw")
 	want("serve", b, nil)
 	mustRun(t, append([]string{"check", source}, said...)...)
-	mustRun(t, append([]string{"import", "--quiet", "--layer", "l", "--category", "color", source, filepath.Join(dir, "dataset")}, said...)...)
+	mustRun(t, append([]string{"import", "--quiet", "--layer", "l", "--category", "color", source,
+		filepath.Join(dir, "dataset")}, said...)...)
 	b, err = os.ReadFile(filepath.Join(mount(t, filepath.Join(dir, "dataset")), "l/1/volume.raw"))
 	want("import", b, err)
 
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer files.Close()
-	b, err = os.ReadFile(filepath.Join(mount(t, files.URL+"/v.raw", "-o", "shape=7x5x3,dtype=uint16,big_endian"), "1/volume.raw"))
+	b, err = os.ReadFile(filepath.Join(mount(t, files.URL+"/v.raw", "-o", "shape=7x5x3,dtype=uint16,big_endian"),
+		"1/volume.raw"))
 	want("by HTTP", b, err)
 
 	if err := os.Truncate(source, 100); err != nil {
@@ -69,10 +72,12 @@ func TestRawFiles(t *testing.T) {
 		"--shape is for a file without a header, which needs --dtype":                           {"--shape", "7,5,3"},
 		"--dtype is for a file without a header, which needs --shape":                           {"--dtype", "uint8"},
 		"--channels and --big-endian are for a file without a header":                           {"--big-endian"},
-		`--dtype: unknown voxel type "uint15"`:                                                  {"--shape", "7,5,3", "--dtype", "uint15"},
-		"with --shape and --dtype":                                                              nil,
+		`--dtype: unknown voxel type "uint15"`: {"--shape", "7,5,3",
+			"--dtype", "uint15"},
+		"with --shape and --dtype": nil,
 	} {
-		if got := wkwfs(t, append([]string{"info", source}, flags...)...); got.code == 0 || !strings.Contains(got.stderr, text) {
+		if got := wkwfs(t, append([]string{"info", source}, flags...)...); got.code == 0 ||
+			!strings.Contains(got.stderr, text) {
 			t.Errorf("%v: exit code %d, %s; want %q", flags, got.code, got.stderr, text)
 		}
 	}

@@ -19,12 +19,14 @@ func models() []model {
 	var models []model
 	for voxelType := 1; voxelType <= 10; voxelType++ {
 		for blockType := 1; blockType <= 3; blockType++ {
-			models = append(models, model{blockLog: 3, cubeLog: 1, blockType: blockType, voxelType: voxelType, channels: 1 + voxelType%3})
+			models = append(models, model{blockLog: 3, cubeLog: 1, blockType: blockType, voxelType: voxelType,
+				channels: 1 + voxelType%3})
 		}
 	}
 	for _, sides := range [][2]int{{0, 0}, {0, 3}, {1, 4}, {5, 0}, {2, 2}, {5, 1}, {6, 0}} {
 		for blockType := 1; blockType <= 3; blockType++ {
-			models = append(models, model{blockLog: sides[0], cubeLog: sides[1], blockType: blockType, voxelType: 2, channels: 1})
+			models = append(models, model{blockLog: sides[0], cubeLog: sides[1], blockType: blockType, voxelType: 2,
+				channels: 1})
 		}
 	}
 	return append(models, model{blockLog: 1, cubeLog: 1, blockType: 2, voxelType: 1, channels: 255})
@@ -140,7 +142,8 @@ func TestDirectIO(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	for _, c := range []struct{ off, n int }{{0, 1}, {0, 4096}, {4095, 2}, {12345, 54321}, {0, len(want)}, {len(want) - 10, 100}, {len(want), 5}} {
+	for _, c := range []struct{ off, n int }{{0, 1}, {0, 4096}, {4095, 2}, {12345, 54321}, {0, len(want)},
+		{len(want) - 10, 100}, {len(want), 5}} {
 		p := make([]byte, c.n)
 		n := 0
 		for n < len(p) {
@@ -185,7 +188,8 @@ func TestMmap(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := unix.Mmap(int(f.Fd()), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err, unix.EACCES) {
+	if _, err := unix.Mmap(int(f.Fd()), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err,
+		unix.EACCES) {
 		t.Errorf("a writable mapping: %v, want EACCES", err)
 	}
 }
@@ -203,7 +207,8 @@ func TestEndOfFile(t *testing.T) {
 		off int64
 		len int
 		n   int
-	}{{size - 1, 1, 1}, {size - 1, 2, 1}, {size, 1, 0}, {size + 1, 1, 0}, {size + 1<<40, 10, 0}, {0, 0, 0}, {size - 5000, 10000, 5000}} {
+	}{{size - 1, 1, 1}, {size - 1, 2, 1}, {size, 1, 0}, {size + 1, 1, 0}, {size + 1<<40, 10, 0}, {0, 0, 0},
+		{size - 5000, 10000, 5000}} {
 		n, err := unix.Pread(int(f.Fd()), make([]byte, c.len), c.off)
 		if n != c.n || err != nil {
 			t.Errorf("read of %d bytes at %d: got %d, %v; want %d", c.len, c.off, n, err, c.n)

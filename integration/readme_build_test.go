@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// standIns are programs that README.md calls and that a test must not run: git clones this tree, as it is, and sudo installs below a directory.
+// standIns are programs that README.md calls and that a test must not run: git clones this tree, as it is, and sudo
+// installs below a directory.
 var standIns = map[string]string{
 	"git": `#!/bin/sh
 [ "$1" = clone ] || exit 1
@@ -48,7 +49,8 @@ func TestReadmeBuild(t *testing.T) {
 	}
 	cmd := exec.Command("sh", "-ec", script.String())
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "REPOSITORY="+repository, "INSTALLED="+filepath.Join(dir, "installed"))
+	cmd.Env = append(cmd.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "REPOSITORY="+repository,
+		"INSTALLED="+filepath.Join(dir, "installed"))
 	if r := runCommand(t, cmd); r.code != 0 || !strings.Contains(r.stdout, "wkwfs ") {
 		t.Fatalf("exit code %d, stdout %q, stderr %q", r.code, r.stdout, r.stderr)
 	}

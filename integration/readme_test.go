@@ -56,7 +56,8 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatalf("%d commands: %q", len(steps), steps)
 	}
 	dir := tempDir(t)
-	t.Cleanup(func() { exec.Command(program, "umount", "--lazy", filepath.Join(dir, "mnt")).Run() }) // after a failure; otherwise the session has unmounted it
+	// after a failure; otherwise the session has unmounted it
+	t.Cleanup(func() { exec.Command(program, "umount", "--lazy", filepath.Join(dir, "mnt")).Run() })
 	t.Setenv("PATH", filepath.Dir(program)+":"+os.Getenv("PATH"))
 	for _, s := range steps {
 		script := s.command
@@ -72,8 +73,10 @@ func TestReadmeSession(t *testing.T) {
 		cmd := exec.Command("sh", "-ec", script)
 		cmd.Dir = dir
 		r := runCommand(t, cmd)
-		if want, rest, any := strings.Cut(s.output, "…\n"); r.code != 0 || rest != "" || !strings.HasPrefix(r.stdout, want) || !any && r.stdout != want {
-			t.Fatalf("%s: exit code %d, stderr %q, printed\n%s\nREADME.md has\n%s", s.command, r.code, r.stderr, r.stdout, s.output)
+		if want, rest, any := strings.Cut(s.output, "…\n"); r.code != 0 || rest != "" ||
+			!strings.HasPrefix(r.stdout, want) || !any && r.stdout != want {
+			t.Fatalf("%s: exit code %d, stderr %q, printed\n%s\nREADME.md has\n%s", s.command, r.code, r.stderr,
+				r.stdout, s.output)
 		}
 	}
 }
@@ -108,7 +111,8 @@ func TestReadmeNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := mount(t, source)
-	inMag := strings.NewReplacer("{X}", "2", "{Y}", "2", "{Z}", "1", "{x}", "1", "{y}", "1", "{z}", "0", "X0-X1_Y0-Y1_Z0-Z1", "100-110_70-75_34-36", "z0000000", "z0000034")
+	inMag := strings.NewReplacer("{X}", "2", "{Y}", "2", "{Z}", "1", "{x}", "1", "{y}", "1", "{z}", "0",
+		"X0-X1_Y0-Y1_Z0-Z1", "100-110_70-75_34-36", "z0000000", "z0000034")
 	found := 0
 	for _, line := range readme(t, "What is where") {
 		name, isRow := strings.CutPrefix(line, "| `")

@@ -69,7 +69,8 @@ func TestReferenceData(t *testing.T) {
 						cubes++
 						name := filepath.Join(dir, r.Layer, r.Mag, cube+".raw")
 						if got, n := hash(t, name); got != want.SHA256 || n != want.Bytes {
-							t.Errorf("%s: %d bytes with hash %s, want %d with %s", name, n, got, want.Bytes, want.SHA256)
+							t.Errorf("%s: %d bytes with hash %s, want %d with %s", name, n, got, want.Bytes,
+								want.SHA256)
 						}
 					}
 				}

@@ -125,7 +125,8 @@ func wholeFiles(t *testing.T, dir string) map[string]content {
 			return err
 		case e.IsDir() && (e.Name() == "slices" || strings.HasSuffix(e.Name(), ".blocks")):
 			return fs.SkipDir
-		case e.IsDir() || e.Name() == "volume.json" || !strings.HasPrefix(e.Name(), "volume.") && !strings.HasSuffix(e.Name(), ".raw"):
+		case e.IsDir() || e.Name() == "volume.json" || !strings.HasPrefix(e.Name(), "volume.") &&
+			!strings.HasSuffix(e.Name(), ".raw"):
 			return nil
 		}
 		all[strings.TrimPrefix(name, dir)], err = contentOf(name)
@@ -165,8 +166,8 @@ func TestRemoteSources(t *testing.T) {
 	}
 }
 
-// TestRemoteFaults: while a server fails, reads wait; when the time is over, they fail with EIO, and later they succeed again. No
-// secret is shown anywhere.
+// TestRemoteFaults: while a server fails, reads wait; when the time is over, they fail with EIO, and later they succeed
+// again. No secret is shown anywhere.
 func TestRemoteFaults(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)
@@ -197,7 +198,8 @@ func TestRemoteFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, text := range map[string]string{"log": string(log), "status": status, "mount table": fmt.Sprint(mountsAt(m.dir)[0])} {
+	for what, text := range map[string]string{"log": string(log), "status": status,
+		"mount table": fmt.Sprint(mountsAt(m.dir)[0])} {
 		if strings.Contains(text, "geheim") || !strings.Contains(text, "/l4_sample") {
 			t.Errorf("%s: %s", what, text)
 		}
@@ -209,7 +211,8 @@ func TestRemoteFaults(t *testing.T) {
 
 func isErrno(err error, text string) bool { return err != nil && strings.HasSuffix(err.Error(), text) }
 
-// TestPathsThatAreURLs: mags with a URL as their path are shown if --follow-links is given, or if the URL is inside of the source.
+// TestPathsThatAreURLs: mags with a URL as their path are shown if --follow-links is given, or if the URL is inside of
+// the source.
 func TestPathsThatAreURLs(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)
@@ -226,7 +229,8 @@ func TestPathsThatAreURLs(t *testing.T) {
 	for _, layer := range properties["dataLayers"].([]any) {
 		l := layer.(map[string]any)
 		delete(l, "wkwResolutions")
-		l["mags"] = []any{map[string]any{"mag": []int{4, 4, 2}, "path": s.URL + "/l4_sample/" + l["name"].(string) + "/4-4-2?token=geheim"}}
+		l["mags"] = []any{map[string]any{"mag": []int{4, 4, 2},
+			"path": s.URL + "/l4_sample/" + l["name"].(string) + "/4-4-2?token=geheim"}}
 	}
 	dir := tempDir(t)
 	if text, err = json.Marshal(properties); err == nil {
@@ -248,8 +252,9 @@ func TestPathsThatAreURLs(t *testing.T) {
 	}
 }
 
-// TestOpenFileIsOneVersion: a cube is replaced while it is open, on a web server that ignores conditions, and whose answers say the ETag only to
-// HEAD, only to GET, or to both. No read has bytes of the new cube. The next open has all of them.
+// TestOpenFileIsOneVersion: a cube is replaced while it is open, on a web server that ignores conditions, and whose
+// answers say the ETag only to HEAD, only to GET, or to both. No read has bytes of the new cube. The next open has all
+// of them.
 func TestOpenFileIsOneVersion(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)

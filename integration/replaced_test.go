@@ -153,7 +153,8 @@ func TestOpenWhileCubesAreReplaced(t *testing.T) {
 			below, cached := source, uint32(0)
 			if c.late != nil {
 				below = serveLate(t, source, c.late...).Dir
-				// A late directory opens a file by a name that it has looked up. It must not know the name of one that is not complete.
+				// A late directory opens a file by a name that it has looked up. It must not know the name of one that
+				// is not complete.
 				temporary := filepath.Join(tempDir(t), "x0.wkw")
 				r.put = func(name string, b []byte) error { return putFile(name, temporary, b) }
 				cached = uint32(2 * time.Second / c.interval)

@@ -110,7 +110,8 @@ func repeatRequest(kind, name string, fd int, start *atomic.Int64) {
 		if kind == "close" {
 			return
 		}
-		time.Sleep(400 * time.Millisecond)             // some requests after the second for which the kernel believes what it knows
+		// some requests after the second for which the kernel believes what it knows
+		time.Sleep(400 * time.Millisecond)
 		_ = unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED) // so that the page cache does not answer
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// survivor is a reader that has a file open and mapped while its server is replaced. Each check reads bytes that the kernel does not have
-// yet.
+// survivor is a reader that has a file open and mapped while its server is replaced. Each check reads bytes that the
+// kernel does not have yet.
 type survivor struct {
 	file   *os.File
 	mapped []byte
@@ -65,8 +65,8 @@ func (s *survivor) close(t *testing.T) {
 	}
 }
 
-// TestReadersSurvive removes a mount in use and mounts another source at its place. Files that are open read on from the old server,
-// which ends with the last of them, and new opens go to the new one. Both may have the same settings.
+// TestReadersSurvive removes a mount in use and mounts another source at its place. Files that are open read on from
+// the old server, which ends with the last of them, and new opens go to the new one. Both may have the same settings.
 func TestReadersSurvive(t *testing.T) {
 	old, socket := tempDir(t), filepath.Join(tempDir(t), "metrics")
 	big.write(t, old, 0, 0, 0)
@@ -138,7 +138,8 @@ func TestSignalAfterRename(t *testing.T) {
 	wantUnmounted(t, s.dir)
 }
 
-// TestUnitRestart restarts a server as the systemd unit of the packages says. It does not wait for readers, and they read on.
+// TestUnitRestart restarts a server as the systemd unit of the packages says. It does not wait for readers, and they
+// read on.
 func TestUnitRestart(t *testing.T) {
 	old := tempDir(t)
 	big.write(t, old, 0, 0, 0)

@@ -97,13 +97,16 @@ func TestServe(t *testing.T) {
 	m.write(t, mag, 0, 0, 0)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s := startWeb(t, nil, "--listen", "127.0.0.1:0", dir)
-		if response, body := s.get(t, "color/1/z0/y0/x0.raw"); response.StatusCode != 200 || !bytes.Equal(body, m.flat()) {
+		if response, body := s.get(t, "color/1/z0/y0/x0.raw"); response.StatusCode != 200 ||
+			!bytes.Equal(body, m.flat()) {
 			t.Errorf("status %d, %d bytes", response.StatusCode, len(body))
 		}
-		if response, body := s.get(t, "color/1/z0/y0/x0.raw", "Range", "bytes=10-99"); response.StatusCode != 206 || !bytes.Equal(body, m.flat()[10:100]) {
+		if response, body := s.get(t, "color/1/z0/y0/x0.raw", "Range", "bytes=10-99"); response.StatusCode != 206 ||
+			!bytes.Equal(body, m.flat()[10:100]) {
 			t.Errorf("status %d, %d bytes", response.StatusCode, len(body))
 		}
-		if response, body := s.get(t, "", "Accept", "text/html"); response.StatusCode != 200 || !bytes.Contains(body, []byte(`href="/.wkwfs/viewer/?layer=color"`)) {
+		if response, body := s.get(t, "", "Accept", "text/html"); response.StatusCode != 200 ||
+			!bytes.Contains(body, []byte(`href="/.wkwfs/viewer/?layer=color"`)) {
 			t.Errorf("start page: status %d\n%s", response.StatusCode, body)
 		}
 		s.end(t, signal)
@@ -183,11 +186,13 @@ func TestServeToAll(t *testing.T) {
 		if response, _ := s.get(t, "x0.raw"); response.StatusCode != test.status {
 			t.Errorf("%v: status %d, want %d", test, response.StatusCode, test.status)
 		}
-		if response, body := s.get(t, "x0.raw", "Authorization", "Bearer secret"); response.StatusCode != 200 || !bytes.Equal(body, m.flat()) {
+		if response, body := s.get(t, "x0.raw", "Authorization", "Bearer secret"); response.StatusCode != 200 ||
+			!bytes.Equal(body, m.flat()) {
 			t.Errorf("%v: status %d with the token", test, response.StatusCode)
 		}
 		s.end(t, syscall.SIGTERM)
-		if strings.Contains(s.stderr.String(), "EVERYBODY") != test.warns || strings.Contains(s.stderr.String(), "secret") {
+		if strings.Contains(s.stderr.String(), "EVERYBODY") != test.warns ||
+			strings.Contains(s.stderr.String(), "secret") {
 			t.Errorf("%v: stderr:\n%s", test, &s.stderr)
 		}
 	}

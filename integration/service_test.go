@@ -87,9 +87,11 @@ func startService(t *testing.T, source, dir string, env ...string) *service {
 	if u["Type"] != "notify" || u["NotifyAccess"] != "all" {
 		t.Fatalf("Type=%s, NotifyAccess=%s: the test knows notify and all", u["Type"], u["NotifyAccess"])
 	}
-	s := &service{unit: u, source: source, manager: newServiceManager(t), main: u.exec(t, "ExecStart", source, dir), ended: make(chan *os.ProcessState, 1)}
+	s := &service{unit: u, source: source, manager: newServiceManager(t), main: u.exec(t, "ExecStart", source, dir),
+		ended: make(chan *os.ProcessState, 1)}
 	s.main.Env = append(append(s.main.Env, "NOTIFY_SOCKET="+s.manager.LocalAddr().String()), env...)
-	stderr, err := os.Create(filepath.Join(tempDir(t), "stderr")) // not a pipe, which would be open as long as the server
+	// not a pipe, which would be open as long as the server
+	stderr, err := os.Create(filepath.Join(tempDir(t), "stderr"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,8 @@ func (s *service) wait(t *testing.T) *os.ProcessState {
 	select {
 	case state := <-s.ended:
 		s.ended = nil
-		if after := exec.Command("sh", "-c", "exec "+strings.Join(s.unit.exec(t, "ExecStopPost", s.source, s.server.dir).Args, " ")); after.Run() != nil && s.unit["ExecStopPost"][0] != '-' {
+		if after := exec.Command("sh", "-c", "exec "+strings.Join(s.unit.exec(t, "ExecStopPost", s.source,
+			s.server.dir).Args, " ")); after.Run() != nil && s.unit["ExecStopPost"][0] != '-' {
 			t.Errorf("%v: %v", after.Args, after.ProcessState)
 		}
 		s.server.await(t)

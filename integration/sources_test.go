@@ -20,8 +20,8 @@ import (
 // shownFilters are the sources that TestFilteredArrays mounts.
 var shownFilters = regexp.MustCompile(`^(half_|f2_|f3_|names_)`)
 
-// TestFilteredArrays reads arrays of Zarr with floats of 16 bits, filters and null names of axes, voxel for voxel, through a mount. All of
-// them are layers of one dataset. What is refused is named.
+// TestFilteredArrays reads arrays of Zarr with floats of 16 bits, filters and null names of axes, voxel for voxel,
+// through a mount. All of them are layers of one dataset. What is refused is named.
 func TestFilteredArrays(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")
 	var sources []refdata.Source
@@ -40,8 +40,9 @@ func TestFilteredArrays(t *testing.T) {
 			mag["axisOrder"] = map[string]int{"z": 0, "y": 1, "x": 2}
 		}
 		layers = append(layers, map[string]any{
-			"name": s.Name, "category": "color", "dataFormat": format, "boundingBox": map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12},
-			"mags": []any{mag},
+			"name": s.Name, "category": "color", "dataFormat": format,
+			"boundingBox": map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12},
+			"mags":        []any{mag},
 		})
 	}
 	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": layers})
@@ -55,7 +56,8 @@ func TestFilteredArrays(t *testing.T) {
 	read := 0
 	for _, s := range sources {
 		if s.Expect == "refused" {
-			if _, err := os.Stat(filepath.Join(dir, s.Name)); !os.IsNotExist(err) || !strings.Contains(info.stdout, s.Name) {
+			if _, err := os.Stat(filepath.Join(dir, s.Name)); !os.IsNotExist(err) ||
+				!strings.Contains(info.stdout, s.Name) {
 				t.Errorf("%s: got %v; want no layer, and its name in:\n%s", s.Name, err, info.stdout)
 			}
 			continue
@@ -71,7 +73,8 @@ func TestFilteredArrays(t *testing.T) {
 	}
 }
 
-// TestCompressedPrecomputed reads a volume of Precomputed whose chunks are files of several compressions through a mount, voxel for voxel.
+// TestCompressedPrecomputed reads a volume of Precomputed whose chunks are files of several compressions through a
+// mount, voxel for voxel.
 func TestCompressedPrecomputed(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")
 	for _, s := range all {
@@ -99,7 +102,8 @@ func TestCompressedPrecomputed(t *testing.T) {
 	}
 }
 
-// TestTimes reads images with a time axis through a mount, voxel for voxel: each time is a layer, t0000 and so on, unless there is only one.
+// TestTimes reads images with a time axis through a mount, voxel for voxel: each time is a layer, t0000 and so on,
+// unless there is only one.
 func TestTimes(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")
 	read := 0
@@ -165,7 +169,8 @@ func TestTimesOfLayers(t *testing.T) {
 			names = append(names, e.Name())
 		}
 	}
-	if got := strings.Join(names, " "); !strings.Contains(got, "movie still ome-v3.zarr ome.zarr s0 t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
+	if got := strings.Join(names, " "); !strings.Contains(got,
+		"movie still ome-v3.zarr ome.zarr s0 t0000 t0001 t0002 ome-v3.zarr ome.zarr precomputed s0") {
 		t.Errorf("got the names %s", got)
 	}
 	want, err := os.ReadFile(filepath.Join(dir, "movie", "t0001", "s0", "volume.raw"))
@@ -179,7 +184,8 @@ func TestTimesOfLayers(t *testing.T) {
 	}
 }
 
-// TestTimesOfDataset: a layer of a WEBKNOSSOS dataset whose arrays have a time axis is a directory of its times. Other layers are there, too.
+// TestTimesOfDataset: a layer of a WEBKNOSSOS dataset whose arrays have a time axis is a directory of its times. Other
+// layers are there, too.
 func TestTimesOfDataset(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")
 	source := tempDir(t)
@@ -201,9 +207,12 @@ func TestTimesOfDataset(t *testing.T) {
 	}
 	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": []any{
 		layer("movie", "zarr",
-			map[string]any{"mag": []int{1, 1, 1}, "path": "time_v2/0", "axisOrder": map[string]int{"t": 0, "c": 1, "z": 2, "y": 3, "x": 4}},
-			map[string]any{"mag": []int{2, 2, 1}, "path": "time_v2/1", "axisOrder": map[string]int{"t": 0, "c": 1, "z": 2, "y": 3, "x": 4}}),
-		layer("still", "zarr3", map[string]any{"mag": []int{1, 1, 1}, "path": "names_null_all", "axisOrder": map[string]int{"z": 0, "y": 1, "x": 2}}),
+			map[string]any{"mag": []int{1, 1, 1}, "path": "time_v2/0", "axisOrder": map[string]int{"t": 0, "c": 1,
+				"z": 2, "y": 3, "x": 4}},
+			map[string]any{"mag": []int{2, 2, 1}, "path": "time_v2/1", "axisOrder": map[string]int{"t": 0, "c": 1,
+				"z": 2, "y": 3, "x": 4}}),
+		layer("still", "zarr3", map[string]any{"mag": []int{1, 1, 1}, "path": "names_null_all",
+			"axisOrder": map[string]int{"z": 0, "y": 1, "x": 2}}),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +247,8 @@ func TestTimesOfDataset(t *testing.T) {
 	}
 }
 
-// TestPlatesOfWells reads plates through a mount and by HTTP, voxel for voxel: ROW/COLUMN/FIELD is a layer. A damaged field costs only itself.
+// TestPlatesOfWells reads plates through a mount and by HTTP, voxel for voxel: ROW/COLUMN/FIELD is a layer. A damaged
+// field costs only itself.
 func TestPlatesOfWells(t *testing.T) {
 	root, all := refdata.Sources(t, "zarr")
 	for _, s := range all {
@@ -258,7 +268,8 @@ func TestPlatesOfWells(t *testing.T) {
 		defer server.Close()
 		for _, from := range []string{source, server.URL} {
 			dir := mount(t, from)
-			if rows, err := filepath.Glob(filepath.Join(dir, "*", "*", "*")); err != nil || len(rows) != len(s.Volumes) {
+			if rows, err := filepath.Glob(filepath.Join(dir, "*", "*", "*")); err != nil ||
+				len(rows) != len(s.Volumes) {
 				t.Errorf("%s: %s: got %q, %v, want %d fields", s.Name, from, rows, err, len(s.Volumes))
 			}
 			for _, v := range s.Volumes {
@@ -271,7 +282,8 @@ func TestPlatesOfWells(t *testing.T) {
 					continue
 				}
 				if got := hashOf(voxels); err != nil || got != v.SHA256 {
-					t.Errorf("%s: %s: %v, %d bytes with hash %s, want %s", s.Name, field, err, len(voxels), got, v.SHA256)
+					t.Errorf("%s: %s: %v, %d bytes with hash %s, want %s", s.Name, field, err, len(voxels), got,
+						v.SHA256)
 				}
 				if _, err := os.Stat(filepath.Join(field, "ome.zarr", ".zattrs")); err != nil {
 					t.Errorf("%s: %v", s.Name, err)
@@ -282,7 +294,8 @@ func TestPlatesOfWells(t *testing.T) {
 			}
 		}
 		r := wkwfs(t, "info", source)
-		if r.code != 0 || !strings.Contains(r.stdout, "A/1/0 (color)") || !strings.Contains(r.stdout, "not shown") || !strings.Contains(r.stdout, "B/3/1") {
+		if r.code != 0 || !strings.Contains(r.stdout, "A/1/0 (color)") || !strings.Contains(r.stdout, "not shown") ||
+			!strings.Contains(r.stdout, "B/3/1") {
 			t.Errorf("%s: info: exit code %d, %s%s", s.Name, r.code, r.stdout, r.stderr)
 		}
 		if r := wkwfs(t, "check", source); r.code != 1 || !strings.Contains(r.stdout, "B/3/1") {
@@ -291,7 +304,8 @@ func TestPlatesOfWells(t *testing.T) {
 	}
 }
 
-// TestPastedLinks mounts what a link of Neuroglancer shows. With several sources, the error names them, without what may be secret.
+// TestPastedLinks mounts what a link of Neuroglancer shows. With several sources, the error names them, without what
+// may be secret.
 func TestPastedLinks(t *testing.T) {
 	root, _ := refdata.Sources(t, "zarr")
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))
@@ -303,12 +317,15 @@ func TestPastedLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, "t0001", "1", "volume.raw")); err != nil || string(got) != string(local) {
+	if got, err := os.ReadFile(filepath.Join(dir, "t0001", "1", "volume.raw")); err != nil ||
+		string(got) != string(local) {
 		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(local))
 	}
 	mustRun(t, "info", server.URL+"/time_last/|zarr3:")
-	two := viewer + `{"layers":[{"name":"a","source":"zarr://https://h/a?token=secret"},{"name":"b","source":"n5://s3://b/c"}]}`
-	if r := wkwfs(t, "info", two); r.code != 2 || !strings.Contains(r.stderr, `https://h/a (layer "a"), s3://b/c (layer "b")`) || strings.Contains(r.stderr, "secret") {
+	two := viewer +
+		`{"layers":[{"name":"a","source":"zarr://https://h/a?token=secret"},{"name":"b","source":"n5://s3://b/c"}]}`
+	if r := wkwfs(t, "info", two); r.code != 2 || !strings.Contains(r.stderr,
+		`https://h/a (layer "a"), s3://b/c (layer "b")`) || strings.Contains(r.stderr, "secret") {
 		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestHugeSparseVolumes: volumes of 10^18 voxels, none or one chunk of which was written, are read from several places at a time. No block
-// is decoded for what was never written, or takes memory of the cache besides its entry, whatever the fill value is.
+// TestHugeSparseVolumes: volumes of 10^18 voxels, none or one chunk of which was written, are read from several places
+// at a time. No block is decoded for what was never written, or takes memory of the cache besides its entry, whatever
+// the fill value is.
 func TestHugeSparseVolumes(t *testing.T) {
 	const side, readers, size = 1_000_000, 4, 2 << 20
 	zarr2 := `{"zarr_format":2,"shape":[1000000,1000000,1000000],"chunks":[64,64,64],"dtype":"|u1","compressor":null,"fill_value":FILL,"order":"C","filters":null}`
@@ -60,7 +61,8 @@ func TestHugeSparseVolumes(t *testing.T) {
 				t.Errorf("%d blocks, want at most %d", got.Decoded, readers*rows*blocks)
 			}
 			if got.DecodedBytes > 1<<20 || got.HeldBytes > readers*int64(side/64*2)*256 {
-				t.Errorf("%d bytes were decoded, %d are held, want at most a MiB, and 256 for each block", got.DecodedBytes, got.HeldBytes)
+				t.Errorf("%d bytes were decoded, %d are held, want at most a MiB, and 256 for each block",
+					got.DecodedBytes, got.HeldBytes)
 			}
 			checkPeak(t, s, 64<<20)
 		})
@@ -77,17 +79,20 @@ func readFill(t *testing.T, name string, off, n int64, value byte) {
 	defer f.Close()
 	b, err := io.ReadAll(io.NewSectionReader(f, off, n))
 	if err != nil || int64(len(b)) != n || bytes.Count(b, []byte{value}) != len(b) {
-		t.Errorf("%s: %d bytes at %d, %d of them %d, want %d: %v", name, len(b), off, bytes.Count(b, []byte{value}), value, n, err)
+		t.Errorf("%s: %d bytes at %d, %d of them %d, want %d: %v", name, len(b), off, bytes.Count(b, []byte{value}),
+			value, n, err)
 	}
 }
 
-// TestMappedFillValue: the ids of chunks that were never written are mapped, too, in their own type and in a wider one, and the layer
-// below keeps its own.
+// TestMappedFillValue: the ids of chunks that were never written are mapped, too, in their own type and in a wider one,
+// and the layer below keeps its own.
 func TestMappedFillValue(t *testing.T) {
 	const side, chunk, fill, written = 40, 16, 7, 9
 	source := tempDir(t)
 	array := filepath.Join(source, "ids/1")
-	writeFile(t, filepath.Join(array, ".zarray"), []byte(`{"zarr_format":2,"shape":[40,40,40],"chunks":[16,16,16],"dtype":"<u4","compressor":null,"fill_value":7,"order":"C","filters":null}`))
+	writeFile(t, filepath.Join(array, ".zarray"),
+		[]byte(
+			`{"zarr_format":2,"shape":[40,40,40],"chunks":[16,16,16],"dtype":"<u4","compressor":null,"fill_value":7,"order":"C","filters":null}`))
 	writeFile(t, filepath.Join(array, "1.0.2"), bytes.Repeat([]byte{written, 0, 0, 0}, chunk*chunk*chunk)) // z, y, x
 	writeFile(t, filepath.Join(source, "datasource-properties.json"), []byte(`{"scale":[4,4,4],"dataLayers":[{"name":"ids","category":"segmentation","dataFormat":"zarr",
 		"boundingBox":{"topLeft":[0,0,0],"width":40,"height":40,"depth":40},"mags":[{"mag":[1,1,1],"path":"./ids/1","axisOrder":{"x":2,"y":1,"z":0}}]}]}`))

@@ -78,7 +78,8 @@ func TestStatus(t *testing.T) {
 		"from below": parseStatus(t, []byte(mustRun(t, "status", "--json", filepath.Join(s.dir, "z0/y0")))),
 	} {
 		// 7 blocks can be read. Each has the size of a page.
-		if got.Reads.Count < 5+7 || got.Reads.Bytes != (5+7)*4096 || got.Reads.P99 < got.Reads.P50 || got.Reads.P50 <= 0 || got.Now.ReadsPerSecond <= 0 {
+		if got.Reads.Count < 5+7 || got.Reads.Bytes != (5+7)*4096 || got.Reads.P99 < got.Reads.P50 ||
+			got.Reads.P50 <= 0 || got.Now.ReadsPerSecond <= 0 {
 			t.Errorf("%s: reads %+v, now %+v", way, got.Reads, got.Now)
 		}
 		if got.Errors[status.Damaged] == 0 || got.Errors[status.NotFound] == 0 || got.Errors[status.Disk] != 0 {
@@ -88,11 +89,13 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s: cache %+v", way, got.Cache)
 		}
 		if got.PID != s.pid || got.Source != source || got.Mountpoint != s.dir {
-			t.Errorf("%s: process %d, %s on %s; want %d, %s, %s", way, got.PID, got.Source, got.Mountpoint, s.pid, source, s.dir)
+			t.Errorf("%s: process %d, %s on %s; want %d, %s, %s", way, got.PID, got.Source, got.Mountpoint, s.pid,
+				source, s.dir)
 		}
 	}
 	text := mustRun(t, "status", s.dir)
-	for _, want := range []string{s.dir + " shows " + source + "\n", "\nbytes       48 KiB ", " of 5.0 MiB, ", "\nslow reads  none\n", " not found\n"} {
+	for _, want := range []string{s.dir + " shows " + source + "\n", "\nbytes       48 KiB ", " of 5.0 MiB, ",
+		"\nslow reads  none\n", " not found\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("wkwfs status does not print %q:\n%s", want, text)
 		}
@@ -107,11 +110,13 @@ func TestStatusIsHidden(t *testing.T) {
 		t.Errorf("the root lists %q", got)
 	}
 	copied := tempDir(t)
-	for _, args := range [][]string{{"find", dir, "-name", "*wkwfs*"}, {"rsync", "-an", "--out-format=%n", "--exclude=volume.*", dir + "/", copied}} {
+	for _, args := range [][]string{{"find", dir, "-name", "*wkwfs*"},
+		{"rsync", "-an", "--out-format=%n", "--exclude=volume.*", dir + "/", copied}} {
 		if _, err := exec.LookPath(args[0]); err != nil {
 			skipUnlessRequired(t, err.Error())
 		}
-		if r := runCommand(t, exec.Command(args[0], args[1:]...)); r.code != 0 || strings.Contains(strings.ReplaceAll(r.stdout, dir, ""), "wkwfs") {
+		if r := runCommand(t, exec.Command(args[0], args[1:]...)); r.code != 0 ||
+			strings.Contains(strings.ReplaceAll(r.stdout, dir, ""), "wkwfs") {
 			t.Errorf("%v: exit code %d, %s%s", args, r.code, r.stdout, r.stderr)
 		}
 	}
@@ -124,7 +129,8 @@ func TestStatusIsHidden(t *testing.T) {
 		{"cat", file}, {"head", "-c", "1000000", file}, {"dd", "status=none", "bs=100", "if=" + file},
 		{"sh", "-c", `cp "$0" "$1" && cat "$1"`, file, to}, {"tail", "-n", "1000", file},
 	} {
-		if r := runCommand(t, exec.Command(args[0], args[1:]...)); r.code != 0 || parseStatus(t, []byte(r.stdout)).Mountpoint != dir {
+		if r := runCommand(t, exec.Command(args[0], args[1:]...)); r.code != 0 ||
+			parseStatus(t, []byte(r.stdout)).Mountpoint != dir {
 			t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
 		}
 	}
@@ -142,7 +148,8 @@ func TestStatusIsPrivate(t *testing.T) {
 	requireRoot(t)
 	dir := mount(t, dataset(t), "-o", "allow_other,uid=4321,gid=4321,umask=0")
 	for _, name := range []string{status.StatusFile, status.MetricsFile} {
-		if got, stderr := readAs(t, 4321, 4321, filepath.Join(dir, name)); len(got) > 0 || !strings.Contains(stderr, "denied") {
+		if got, stderr := readAs(t, 4321, 4321, filepath.Join(dir, name)); len(got) > 0 ||
+			!strings.Contains(stderr, "denied") {
 			t.Errorf("%s: another user gets %d bytes, stderr %q", name, len(got), stderr)
 		}
 	}
@@ -177,7 +184,8 @@ func TestStatusOfOrdinaryUser(t *testing.T) {
 	}
 }
 
-// TestStatusNameIsTaken checks that a layer .wkwfs of the source is not shown, with the reason. The status and the other layers are.
+// TestStatusNameIsTaken checks that a layer .wkwfs of the source is not shown, with the reason. The status and the
+// other layers are.
 func TestStatusNameIsTaken(t *testing.T) {
 	source := tempDir(t)
 	for _, layer := range []string{status.Dir, "color"} {
@@ -189,7 +197,8 @@ func TestStatusNameIsTaken(t *testing.T) {
 	requireFUSE(t)
 	dir, log := tempDir(t), filepath.Join(tempDir(t), "log")
 	const reason = "a mount has something else of this name"
-	if r := wkwfs(t, "mount", "--log-file", log, source, dir); r.code != 0 || !strings.Contains(r.stderr, "wkwfs: warning: not shown (name .wkwfs): "+reason) {
+	if r := wkwfs(t, "mount", "--log-file", log, source, dir); r.code != 0 ||
+		!strings.Contains(r.stderr, "wkwfs: warning: not shown (name .wkwfs): "+reason) {
 		t.Fatalf("mount: exit code %d, %s", r.code, r.stderr)
 	}
 	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
@@ -198,7 +207,8 @@ func TestStatusNameIsTaken(t *testing.T) {
 	if got := names(t, dir); strings.Contains(got, status.Dir) || !strings.Contains(got, "color") {
 		t.Fatalf("the root lists %q", got)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, "color/1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, small.flat()) {
+	if got, err := os.ReadFile(filepath.Join(dir, "color/1/z0/y0/x0.raw")); err != nil ||
+		!bytes.Equal(got, small.flat()) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	mustRun(t, "status", dir)
@@ -215,7 +225,8 @@ func TestStatusNameIsTaken(t *testing.T) {
 	if r := wkwfs(t, "cp", "--quiet", source, ".", copied); r.code != 1 || !strings.Contains(r.stderr, reason) {
 		t.Errorf("cp: exit code %d, %s", r.code, r.stderr)
 	}
-	if got, err := os.ReadFile(filepath.Join(copied, "color/1/z0/y0/x0.raw")); err != nil || !bytes.Equal(got, small.flat()) {
+	if got, err := os.ReadFile(filepath.Join(copied, "color/1/z0/y0/x0.raw")); err != nil ||
+		!bytes.Equal(got, small.flat()) {
 		t.Errorf("copied: %d bytes, %v", len(got), err)
 	}
 }
@@ -230,15 +241,18 @@ func TestStatusErrors(t *testing.T) {
 	for _, test := range []struct {
 		name, path, want string
 	}{
-		{"no mount", tempDir(t), " is not in a mount of wkwfs\nhint: grep fuse.wkwfs /proc/self/mounts lists the mounts of wkwfs\n"},
+		{"no mount", tempDir(t),
+			" is not in a mount of wkwfs\nhint: grep fuse.wkwfs /proc/self/mounts lists the mounts of wkwfs\n"},
 		{"another mount", "/proc/self", " is not in a mount of wkwfs\n"},
 		{"absent", filepath.Join(tempDir(t), "absent"), "no such file or directory\nhint: "},
-		{"dead", dead.dir, "the mount on " + dead.dir + " is dead: its server has ended\nhint: wkwfs umount " + dead.dir + "\n"},
+		{"dead", dead.dir, "the mount on " + dead.dir + " is dead: its server has ended\nhint: wkwfs umount " +
+			dead.dir + "\n"},
 		{"below a dead one", dead.dir + "/color/1", " is dead: its server has ended\n"},
 		{"stopped", stopped.dir, "the server of " + stopped.dir + " does not answer: it may be stopped\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if r := wkwfs(t, "status", test.path); r.code != 1 || !strings.Contains(r.stderr, test.want) || r.stdout != "" {
+			if r := wkwfs(t, "status", test.path); r.code != 1 || !strings.Contains(r.stderr, test.want) ||
+				r.stdout != "" {
 				t.Errorf("exit code %d, stdout %q, stderr %q; want %q", r.code, r.stdout, r.stderr, test.want)
 			}
 		})

@@ -106,12 +106,14 @@ func TestStatusOnTerminal(t *testing.T) {
 		seen += line
 	}
 	first, second, ok := strings.Cut(seen, "\x1b[7A")
-	if !ok || strings.Count(first, "\n") != 7 || strings.Count(second, dir+" shows ") != 1 || strings.Contains(seen, "p99") {
+	if !ok || strings.Count(first, "\n") != 7 || strings.Count(second, dir+" shows ") != 1 ||
+		strings.Contains(seen, "p99") {
 		t.Errorf("the terminal got %q, want two statuses of 7 lines", seen)
 	}
 }
 
-// TestStatusOnTerminalOfUnknownSize checks that a terminal without a size, as in some containers, shows the whole status.
+// TestStatusOnTerminalOfUnknownSize checks that a terminal without a size, as in some containers, shows the whole
+// status.
 func TestStatusOnTerminalOfUnknownSize(t *testing.T) {
 	dir := mount(t, dataset(t))
 	screen, end := terminal(t, 0, 0)
@@ -132,7 +134,8 @@ func TestStatusOnTerminalOfUnknownSize(t *testing.T) {
 // scrape requests a path over a socket, as Prometheus does.
 func scrape(t *testing.T, socket, path string) []byte {
 	t.Helper()
-	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	defer client.CloseIdleConnections()
@@ -182,11 +185,13 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: %v reads, want 1", way, got)
 		}
 	}
-	if goroutines := scrape(t, socket, "/debug/pprof/goroutine?debug=2"); !strings.Contains(string(goroutines), "fsnode") {
+	if goroutines := scrape(t, socket, "/debug/pprof/goroutine?debug=2"); !strings.Contains(string(goroutines),
+		"fsnode") {
 		t.Errorf("pprof does not show the server's goroutines: %s", goroutines)
 	}
 	r := wkwfs(t, "mount", "--metrics", "unix:"+socket, dataset(t), tempDir(t))
-	if want := "wkwfs: metrics: another server listens at " + socket + "\nhint: "; r.code != 1 || !strings.HasPrefix(r.stderr, want) {
+	if want := "wkwfs: metrics: another server listens at " + socket + "\nhint: "; r.code != 1 ||
+		!strings.HasPrefix(r.stderr, want) {
 		t.Errorf("a second server: exit code %d, stderr %q; want %q", r.code, r.stderr, want)
 	}
 	mustRun(t, "umount", s.dir)
@@ -231,7 +236,8 @@ func TestJournal(t *testing.T) {
 	}
 	defer socket.Close()
 	source, dir := dataset(t), tempDir(t)
-	if r := runCommand(t, inNamespace(journal, "mount", source, dir)); r.code != 0 || !strings.HasSuffix(r.stdout, ", log: journalctl -t wkwfs\n") {
+	if r := runCommand(t, inNamespace(journal, "mount", source, dir)); r.code != 0 ||
+		!strings.HasSuffix(r.stdout, ", log: journalctl -t wkwfs\n") {
 		t.Fatal(r)
 	}
 	s := &server{dir: dir, pid: serverOf(t, dir), ended: make(chan *os.ProcessState, 1)}
@@ -243,7 +249,8 @@ func TestJournal(t *testing.T) {
 		"msg=mounted source=" + source + " mountpoint=" + dir, "msg=unmounting", "msg=unmounted",
 	} {
 		entry := manager.receive(t, deadline)
-		if !strings.Contains(entry, "MESSAGE=level=INFO "+want) || !strings.Contains(entry, "PRIORITY=6\n") || !strings.Contains(entry, "SYSLOG_IDENTIFIER=wkwfs\n") {
+		if !strings.Contains(entry, "MESSAGE=level=INFO "+want) || !strings.Contains(entry, "PRIORITY=6\n") ||
+			!strings.Contains(entry, "SYSLOG_IDENTIFIER=wkwfs\n") {
 			t.Errorf("got %q, want %q", entry, want)
 		}
 	}
@@ -263,7 +270,8 @@ func TestLogOfRequests(t *testing.T) {
 	found := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		var event struct{ Time, Level, Msg string }
-		if err := json.Unmarshal([]byte(line), &event); err != nil || event.Time == "" || event.Level == "" || strings.Contains(event.Msg, "\n") {
+		if err := json.Unmarshal([]byte(line), &event); err != nil || event.Time == "" || event.Level == "" ||
+			strings.Contains(event.Msg, "\n") {
 			t.Errorf("error %v, event %+v, line %s", err, event, line)
 		}
 		for _, word := range []string{"LOOKUP", "OPEN ", "READ ", "mounted", "unmounted"} {

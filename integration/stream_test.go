@@ -132,7 +132,8 @@ func TestPushed(t *testing.T) {
 				}
 				return
 			}
-			eventually(t, "the last plane of the first slab is in the page cache", func() bool { return resident(t, fd, 31*plane, plane) })
+			eventually(t, "the last plane of the first slab is in the page cache",
+				func() bool { return resident(t, fd, 31*plane, plane) })
 			if got := served(); got < (planes+3)*plane {
 				t.Errorf("the status shows %d bytes, want at least %d", got, (planes+3)*plane)
 			}
@@ -149,7 +150,8 @@ func resident(t *testing.T, fd int, off int64, n int) bool {
 	}
 	defer unix.Munmap(p)
 	pages := make([]byte, (n+4095)/4096)
-	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&p[0])), uintptr(n), uintptr(unsafe.Pointer(&pages[0]))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&p[0])), uintptr(n),
+		uintptr(unsafe.Pointer(&pages[0]))); errno != 0 {
 		t.Fatal(errno)
 	}
 	return !slices.ContainsFunc(pages, func(page byte) bool { return page&1 == 0 })

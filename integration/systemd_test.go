@@ -100,7 +100,8 @@ func newCgroup(t *testing.T) string {
 	return dir
 }
 
-// testUnits makes a directory with the unit of the packages, its settings, and the targets that units need. The watchdog is faster.
+// testUnits makes a directory with the unit of the packages, its settings, and the targets that units need. The
+// watchdog is faster.
 func testUnits(t *testing.T) string {
 	t.Helper()
 	dir := tempDir(t)
@@ -112,9 +113,12 @@ func testUnits(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(dir, "wkwfs@.service.d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "wkwfs@.service.d", "test.conf"), []byte("[Unit]\nStartLimitBurst=100\n[Service]\nWatchdogSec=2\n"))
-	writeFile(t, filepath.Join(dir, "cortex.env"), []byte("SOURCE=/data\nMOUNTPOINT=/mnt/cortex\nWKWFS_CACHE_SIZE=1MiB\n"))
-	for _, name := range []string{"test", "sysinit", "basic", "shutdown", "umount", "local-fs", "remote-fs", "multi-user", "rescue"} {
+	writeFile(t, filepath.Join(dir, "wkwfs@.service.d", "test.conf"),
+		[]byte("[Unit]\nStartLimitBurst=100\n[Service]\nWatchdogSec=2\n"))
+	writeFile(t, filepath.Join(dir, "cortex.env"),
+		[]byte("SOURCE=/data\nMOUNTPOINT=/mnt/cortex\nWKWFS_CACHE_SIZE=1MiB\n"))
+	for _, name := range []string{"test", "sysinit", "basic", "shutdown", "umount", "local-fs", "remote-fs",
+		"multi-user", "rescue"} {
 		writeFile(t, filepath.Join(dir, name+".target"), []byte("[Unit]\nDefaultDependencies=no\n"))
 	}
 	return dir
@@ -122,7 +126,8 @@ func testUnits(t *testing.T) string {
 
 // command returns a command that runs in the system.
 func (s *testSystem) command(args ...string) *exec.Cmd {
-	return exec.Command("nsenter", append([]string{"--target", strconv.Itoa(s.pid), "--all", "--root", "--wd"}, args...)...)
+	return exec.Command("nsenter", append([]string{"--target", strconv.Itoa(s.pid), "--all", "--root", "--wd"},
+		args...)...)
 }
 
 // systemctl runs systemctl with the service.
@@ -197,8 +202,9 @@ func (s *testSystem) awaitNoProcess(t *testing.T) {
 	})
 }
 
-// TestSystemd runs the unit of the packages in systemd. A restart does not wait for a reader, which reads on, and so does a stop. Systemd
-// starts a new server after one that was killed, and after one that hangs. A signal ends a server that only serves what is open.
+// TestSystemd runs the unit of the packages in systemd. A restart does not wait for a reader, which reads on, and so
+// does a stop. Systemd starts a new server after one that was killed, and after one that hangs. A signal ends a server
+// that only serves what is open.
 func TestSystemd(t *testing.T) {
 	source := tempDir(t)
 	big.write(t, source, 0, 0, 0)

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/refdata"
 )
 
-// TestTimesAsFiles: a mag at all times is one file of the volumes of the times, one after the other, also for tools that
-// copy it. The directory of a layer without times has no such files.
+// TestTimesAsFiles: a mag at all times is one file of the volumes of the times, one after the other, also for tools
+// that copy it. The directory of a layer without times has no such files.
 func TestTimesAsFiles(t *testing.T) {
 	root, _ := refdata.Sources(t, "zarr")
 	for file, mag := range map[string]string{"time_v2": "0", "ij_hyper.tif": "1", "t4.nii": "1"} {
@@ -30,7 +30,8 @@ func TestTimesAsFiles(t *testing.T) {
 		}
 		for _, name := range []string{"volume.raw", "volume.npy", "volume.tif"} {
 			if got, err := os.ReadFile(filepath.Join(dir, mag, name)); err != nil || bytes.Count(got, want) != 1 {
-				t.Errorf("%s: %s: got %d bytes, %v, want all of the %d bytes of the times", file, name, len(got), err, len(want))
+				t.Errorf("%s: %s: got %d bytes, %v, want all of the %d bytes of the times", file, name, len(got), err,
+					len(want))
 			}
 		}
 		out := t.TempDir()
@@ -64,7 +65,8 @@ func TestTimesAsImage(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got, err := os.ReadFile(filepath.Join(image, name)); err != nil || !bytes.Equal(got, want) {
-						t.Errorf("%s: %s: %s: got %d bytes, %v, want those of the layer, %d", file, view, name, len(got), err, len(want))
+						t.Errorf("%s: %s: %s: got %d bytes, %v, want those of the layer, %d", file, view, name,
+							len(got), err, len(want))
 					}
 				}
 			}
@@ -74,10 +76,12 @@ func TestTimesAsImage(t *testing.T) {
 		}
 		var array struct{ Shape, Chunks []int }
 		readJSON(t, filepath.Join(dir, "ome.zarr", strings.Fields(c.mags)[0], ".zarray"), &array)
-		if len(array.Shape) != 5 || array.Shape[0] != c.times || array.Shape[1] != c.channels || array.Chunks[0] != 1 || array.Chunks[1] != 1 {
+		if len(array.Shape) != 5 || array.Shape[0] != c.times || array.Shape[1] != c.channels || array.Chunks[0] != 1 ||
+			array.Chunks[1] != 1 {
 			t.Errorf("%s: got an array of %v in chunks of %v", file, array.Shape, array.Chunks)
 		}
-		if b, err := os.ReadFile(filepath.Join(dir, "ome.zarr", ".zattrs")); err != nil || !strings.Contains(string(b), `"type": "time"`) {
+		if b, err := os.ReadFile(filepath.Join(dir, "ome.zarr", ".zattrs")); err != nil ||
+			!strings.Contains(string(b), `"type": "time"`) {
 			t.Errorf("%s: got %s, %v, want an axis of time", file, b, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "t0000", "ome.zarr", ".zattrs")); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// damageTrial damages the cubes of a mag anywhere, and compares every byte of every file with what a naive reader finds in them: what it
-// cannot read is EIO, in blocks, cubes, volumes and boxes, and all else reads.
+// damageTrial damages the cubes of a mag anywhere, and compares every byte of every file with what a naive reader finds
+// in them: what it cannot read is EIO, in blocks, cubes, volumes and boxes, and all else reads.
 var damageTrial = torture.New("damage", newDamageCase, runDamage)
 
 // damageCase is a mag whose cubes are in a row.
@@ -44,11 +44,13 @@ func newDamageCase(r *rand.Rand) damageCase {
 }
 
 func (c damageCase) model() model {
-	return model{blockLog: c.BlockLog, cubeLog: c.CubeLog, blockType: c.BlockType, voxelType: c.VoxelType, channels: c.Channels}
+	return model{blockLog: c.BlockLog, cubeLog: c.CubeLog, blockType: c.BlockType, voxelType: c.VoxelType,
+		channels: c.Channels}
 }
 
 func (c damageCase) valid() bool {
-	return c.BlockLog >= 0 && c.CubeLog >= 0 && c.BlockType >= 1 && c.VoxelType >= 1 && c.Channels >= 1 && len(c.Cubes) > 0
+	return c.BlockLog >= 0 && c.CubeLog >= 0 && c.BlockType >= 1 && c.VoxelType >= 1 && c.Channels >= 1 &&
+		len(c.Cubes) > 0
 }
 
 func runDamage(t testing.TB, c damageCase) {
@@ -122,8 +124,8 @@ func (d damageCheck) cube(stem string, cube *naiveCube) {
 	d.row(stem+".raw", []*naiveCube{cube}, 0, d.m.side(), 0, d.m.side())
 }
 
-// row reads a file of the voxels from lo to hi on x, and from min to max on y and z, of cubes in a row. It reads past the page cache,
-// piece by piece: each is of one block.
+// row reads a file of the voxels from lo to hi on x, and from min to max on y and z, of cubes in a row. It reads past
+// the page cache, piece by piece: each is of one block.
 func (d damageCheck) row(name string, cubes []*naiveCube, lo, hi, minimum, maximum int) {
 	name = filepath.Join(d.dir, name)
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_DIRECT, 0)

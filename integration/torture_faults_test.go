@@ -18,8 +18,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// faultsTrial lets requests to the source fail, of any kind and at any time. A read under a fault has the right bytes or an error. It has
-// never the zeros of a cube that does not exist. When the source is well again, everything reads.
+// faultsTrial lets requests to the source fail, of any kind and at any time. A read under a fault has the right bytes
+// or an error. It has never the zeros of a cube that does not exist. When the source is well again, everything reads.
 var faultsTrial = torture.New("faults", newFaultsCase, runFaults)
 
 type faultsCase struct {
@@ -41,9 +41,10 @@ func newFaultsCase(r *rand.Rand) faultsCase {
 	c := faultsCase{NoHeader: r.IntN(4) == 0}
 	for range 1 + r.IntN(8) {
 		s := faultStep{
-			Op:    randomOf(r, []string{"", opOpen, opRead, opStat, opLookup, opList}),
-			Path:  randomOf(r, []string{"", ".wkw", "x0.wkw", "color/1/z", "header.wkw", "z1", "properties"}),
-			Errno: int(randomOf(r, []syscall.Errno{unix.EIO, unix.ESTALE, unix.ETIMEDOUT, unix.EACCES, unix.ENOMEM, unix.EMFILE})),
+			Op:   randomOf(r, []string{"", opOpen, opRead, opStat, opLookup, opList}),
+			Path: randomOf(r, []string{"", ".wkw", "x0.wkw", "color/1/z", "header.wkw", "z1", "properties"}),
+			Errno: int(randomOf(r, []syscall.Errno{unix.EIO, unix.ESTALE, unix.ETIMEDOUT, unix.EACCES, unix.ENOMEM,
+				unix.EMFILE})),
 			OneIn: randomOf(r, []int{1, 1, 2, 3, 7}),
 			Stale: r.IntN(5) == 0,
 		}
@@ -132,7 +133,8 @@ func (f faultsReader) read(r *rand.Rand) (got, want []byte, name string, err err
 			lo[axis] = sparse.min[axis] + r.IntN(sparse.size[axis])
 			hi[axis] = lo[axis] + 1 + r.IntN(20)
 		}
-		name, want = fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", lo[0], hi[0], lo[1], hi[1], lo[2], hi[2]), sparse.box(lo, hi)
+		name, want = fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.raw", lo[0], hi[0], lo[1], hi[1], lo[2], hi[2]),
+			sparse.box(lo, hi)
 	}
 	flags := os.O_RDONLY
 	if r.IntN(2) == 0 {

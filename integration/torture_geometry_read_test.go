@@ -21,13 +21,14 @@ import (
 
 // geometryReader reads files of a volume.
 type geometryReader struct {
-	File    string       `json:"file"`              // one of geometryFiles
-	Way     string       `json:"way"`               // in which order: one of geometryWays
-	Through string       `json:"through,omitempty"` // "direct": past the page cache; "mapped": out of memory that is mapped
-	Request int          `json:"request"`           // bytes
-	From    int          `json:"from,omitempty"`    // thousandths of the file that are left out at the start
-	Seed    torture.Seed `json:"seed"`              // of what the way leaves open, and of the box
-	Beside  bool         `json:"beside,omitempty"`  // starts together with the reader before it
+	File string `json:"file"` // one of geometryFiles
+	Way  string `json:"way"`  // in which order: one of geometryWays
+	// "direct": past the page cache; "mapped": out of memory that is mapped
+	Through string       `json:"through,omitempty"`
+	Request int          `json:"request"`          // bytes
+	From    int          `json:"from,omitempty"`   // thousandths of the file that are left out at the start
+	Seed    torture.Seed `json:"seed"`             // of what the way leaves open, and of the box
+	Beside  bool         `json:"beside,omitempty"` // starts together with the reader before it
 }
 
 // geometryFiles are the files that are read: the volume, a box in it, a box around it, and slices.
@@ -36,18 +37,21 @@ var geometryFiles = []string{
 	"box.raw", "box.npy", "around.raw", "around.tif", "slices",
 }
 
-var geometryWays = []string{"forward", "forward", "forward", "forward", "backward", "strided", "interleaved", "random", "patches", "end"}
+var geometryWays = []string{"forward", "forward", "forward", "forward", "backward", "strided", "interleaved", "random",
+	"patches", "end"}
 
 func newGeometryReader(r *rand.Rand) geometryReader {
 	return geometryReader{
-		File: randomOf(r, geometryFiles), Way: randomOf(r, geometryWays), Through: randomOf(r, []string{"", "", "", "direct", "mapped"}),
+		File: randomOf(r, geometryFiles), Way: randomOf(r, geometryWays),
+		Through: randomOf(r, []string{"", "", "", "direct", "mapped"}),
 		Request: randomOf(r, []int{4096, 65536, 131072, 1 << 20, 1 << 20, 1000 + r.IntN(300_000)}),
 		From:    randomOf(r, []int{0, 0, r.IntN(1000)}), Seed: torture.Seed(r.Uint64()), Beside: r.IntN(5) < 2,
 	}
 }
 
 func (g geometryReader) valid() bool {
-	return slices.Contains(geometryFiles, g.File) && slices.Contains(geometryWays, g.Way) && slices.Contains([]string{"", "direct", "mapped"}, g.Through) &&
+	return slices.Contains(geometryFiles, g.File) && slices.Contains(geometryWays, g.Way) &&
+		slices.Contains([]string{"", "direct", "mapped"}, g.Through) &&
 		g.Request >= 1000 && g.Request <= 1<<20 && g.From >= 0 && g.From < 1000
 }
 
@@ -112,7 +116,8 @@ func (m geometryMount) read(g geometryReader) error {
 	name := g.File
 	if file != "volume" {
 		at := m.c.Offset
-		name = fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.%s", at[0]+lo[0], at[0]+hi[0], at[1]+lo[1], at[1]+hi[1], at[2]+lo[2], at[2]+hi[2], suffix)
+		name = fmt.Sprintf("box/%d-%d_%d-%d_%d-%d.%s", at[0]+lo[0], at[0]+hi[0], at[1]+lo[1], at[1]+hi[1], at[2]+lo[2],
+			at[2]+hi[2], suffix)
 	}
 	if suffix == "nii" && m.c.Channels > 1 && (m.c.Channels != 3 || m.c.VoxelType != 1) {
 		return nil // the format has no such voxels
@@ -162,7 +167,8 @@ func (m geometryMount) readFile(g geometryReader, r *rand.Rand, name string, lo,
 		o.head = 4096
 	}
 	if tail := o.size - o.head - len(o.voxels); tail < 0 || tail > 0 && !strings.HasSuffix(name, ".tif") {
-		return fmt.Errorf("%s has %d bytes, want %d voxels of %d bytes after %d", name, o.size, len(o.voxels)/m.c.voxelSize(), m.c.voxelSize(), o.head)
+		return fmt.Errorf("%s has %d bytes, want %d voxels of %d bytes after %d", name, o.size,
+			len(o.voxels)/m.c.voxelSize(), m.c.voxelSize(), o.head)
 	}
 	if g.Through == "mapped" {
 		mapped, err := unix.Mmap(int(f.Fd()), 0, o.size, unix.PROT_READ, unix.MAP_SHARED)
@@ -318,7 +324,8 @@ func (o geometryOpen) request(p []byte, off int) error {
 	}
 	for i, b := range voxels {
 		if got[i] != b {
-			return fmt.Errorf("%s, %s: byte %d is %d, want %d, in a request of %d bytes at %d", o.name, o.g.Way, o.head+first+i, got[i], b, len(p), off)
+			return fmt.Errorf("%s, %s: byte %d is %d, want %d, in a request of %d bytes at %d", o.name, o.g.Way,
+				o.head+first+i, got[i], b, len(p), off)
 		}
 	}
 	return nil

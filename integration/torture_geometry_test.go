@@ -13,9 +13,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// geometryTrial imports random voxels in a random geometry, and reads the volume in several ways, some at the same time. Each voxel that
-// is read must be the one that was imported. Volumes have up to 60 MB: the windows of prefetch, pushes and the kernel's readahead are
-// larger than the datasets of other trials.
+// geometryTrial imports random voxels in a random geometry, and reads the volume in several ways, some at the same
+// time. Each voxel that is read must be the one that was imported. Volumes have up to 60 MB: the windows of prefetch,
+// pushes and the kernel's readahead are larger than the datasets of other trials.
 var geometryTrial = torture.New("geometry", newGeometryCase, runGeometry)
 
 type geometryCase struct {
@@ -36,7 +36,8 @@ type geometryCase struct {
 }
 
 // geometryTypes has the names of the types that import knows, by VoxelType.
-var geometryTypes = [...]string{1: "uint8", 2: "uint16", 3: "uint32", 4: "uint64", 5: "float32", 6: "float64", 7: "int8", 8: "int16", 9: "int32", 10: "int64"}
+var geometryTypes = [...]string{1: "uint8", 2: "uint16", 3: "uint32", 4: "uint64", 5: "float32", 6: "float64",
+	7: "int8", 8: "int16", 9: "int32", 10: "int64"}
 
 const (
 	mostGeometryBytes  = 64_000_000
@@ -47,7 +48,8 @@ const (
 func newGeometryCase(r *rand.Rand) geometryCase {
 	c := geometryCase{
 		VoxelType: randomOf(r, []int{1, 1, 1, 2, 1 + r.IntN(10)}), Channels: randomOf(r, []int{1, 1, 1, 1, 2, 3}),
-		Block: randomOf(r, []int{8, 16, 32, 32, 32, 64}), Cube: randomOf(r, []int{1, 2, 4, 8}), Raw: r.IntN(3) == 0, Zarr3: r.IntN(6) == 0,
+		Block: randomOf(r, []int{8, 16, 32, 32, 32, 64}), Cube: randomOf(r, []int{1, 2, 4, 8}), Raw: r.IntN(3) == 0,
+		Zarr3:   r.IntN(6) == 0,
 		Content: torture.Seed(r.Uint64()), Run: randomOf(r, []int{1, 1, 64}),
 		Cache: randomOf(r, []int{1, 4, 16, 64, 64, 256}), Delay: randomOf(r, []int{0, 0, 0, 1000, 6000}),
 	}
@@ -76,7 +78,8 @@ func newGeometryCase(r *rand.Rand) geometryCase {
 func (c geometryCase) newSize(r *rand.Rand) (size [3]int) {
 	most := randomOf(r, []int{200_000, 3_000_000, 20_000_000, 60_000_000}) / c.voxelSize()
 	border := (1+r.IntN(4))*c.Block - c.Offset[2]%c.Block
-	size[2] = max(randomOf(r, []int{border - 1, border, border + 1, border + 1, 1 + r.IntN(c.Block), 1 + r.IntN(300), 1 + r.IntN(3000)}), 1)
+	size[2] = max(randomOf(r, []int{border - 1, border, border + 1, border + 1, 1 + r.IntN(c.Block), 1 + r.IntN(300),
+		1 + r.IntN(3000)}), 1)
 	size[0] = min(randomOf(r, []int{1 + r.IntN(200), 100 + r.IntN(1400), 512, 1000, 1024}), max(most/size[2], 1))
 	size[1] = min(max(most/size[2]/size[0], 1), 1500)
 	if r.IntN(3) == 0 && size[1] >= 64 {
@@ -100,7 +103,8 @@ func (c geometryCase) count(side int) int {
 
 // valid reports whether the case is one that newGeometryCase could return, or a smaller one.
 func (c geometryCase) valid() bool {
-	if c.VoxelType < 1 || c.VoxelType >= len(geometryTypes) || c.Channels < 1 || c.Channels > 4 || c.Run < 1 || c.Cache < 1 || c.Cache > 256 || c.Delay < 0 {
+	if c.VoxelType < 1 || c.VoxelType >= len(geometryTypes) || c.Channels < 1 || c.Channels > 4 || c.Run < 1 ||
+		c.Cache < 1 || c.Cache > 256 || c.Delay < 0 {
 		return false
 	}
 	for axis := range 3 {
@@ -118,7 +122,8 @@ func (c geometryCase) valid() bool {
 			return false
 		}
 	}
-	return c.bytes() <= mostGeometryBytes && c.count(c.Block) <= mostGeometryBlocks && c.count(c.Block*c.Cube) <= mostGeometryCubes && c.Block*c.Cube <= 1024 &&
+	return c.bytes() <= mostGeometryBytes && c.count(c.Block) <= mostGeometryBlocks &&
+		c.count(c.Block*c.Cube) <= mostGeometryCubes && c.Block*c.Cube <= 1024 &&
 		c.Empty[0] >= 0 && c.Empty[0] <= c.Empty[1] && c.Empty[1] <= c.Size[2]
 }
 
@@ -164,8 +169,10 @@ func (c geometryCase) write(t testing.TB, voxels []byte) (source string) {
 	source = tempDir(t)
 	commas := func(v [3]int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]") }
 	args := []string{
-		"import", "--quiet", writeFile(t, filepath.Join(tempDir(t), "voxels.raw"), voxels), source, "--layer", "v", "--category", "color", "--voxel-size", "10,10,30",
-		"--shape", commas(c.Size), "--offset", commas(c.Offset), "--dtype", geometryTypes[c.VoxelType], "--channels", strconv.Itoa(c.Channels),
+		"import", "--quiet", writeFile(t, filepath.Join(tempDir(t), "voxels.raw"), voxels), source, "--layer", "v",
+		"--category", "color", "--voxel-size", "10,10,30",
+		"--shape", commas(c.Size), "--offset", commas(c.Offset), "--dtype", geometryTypes[c.VoxelType], "--channels",
+		strconv.Itoa(c.Channels),
 		"--block", strconv.Itoa(c.Block), "--cube", strconv.Itoa(c.Block * c.Cube),
 	}
 	switch {

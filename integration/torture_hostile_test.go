@@ -77,14 +77,17 @@ func writeHostile(t testing.TB, dir, outside string, files []hostileFile) {
 
 // hostileNumbers are at the limits of types, and where products overflow.
 var hostileNumbers = []float64{
-	0, -1, 1, 2, 3, 7, 0.5, 1e-300, 1e300, -1e300, 255, 256, 32767, 65536, 1 << 20, 1 << 30, 1 << 31, 1<<31 - 1, 1 << 32, 1 << 40, 1<<40 + 1,
+	0, -1, 1, 2, 3, 7, 0.5, 1e-300, 1e300, -1e300, 255, 256, 32767, 65536, 1 << 20, 1 << 30, 1 << 31, 1<<31 - 1,
+	1 << 32, 1 << 40, 1<<40 + 1,
 	1<<53 - 1, 1 << 62, 1 << 63, 1 << 64, -(1 << 31), -(1 << 40), -(1 << 63), math.MaxFloat64,
 }
 
 // hostileStrings are names, paths and texts that should lead nowhere.
 var hostileStrings = []string{
-	"", ".", "..", "/", "../outside", "../../outside/1", outsideWord, outsideWord + "/1", "file://" + outsideWord + "/1", "a/../../outside", "layer0/1/../../../outside/1", "\x00", "a\x00b",
-	"\n", "%s%n", strings.Repeat("x", 300), strings.Repeat("../", 40), strings.Repeat("a/", 200), "\u202e", "\xff\xfe", "volume.raw", ".wkwfs", "precomputed", "con", "-", "*", "layer0", "layer1", "1", "2-2-1",
+	"", ".", "..", "/", "../outside", "../../outside/1", outsideWord, outsideWord + "/1",
+	"file://" + outsideWord + "/1", "a/../../outside", "layer0/1/../../../outside/1", "\x00", "a\x00b",
+	"\n", "%s%n", strings.Repeat("x", 300), strings.Repeat("../", 40), strings.Repeat("a/", 200), "\u202e", "\xff\xfe",
+	"volume.raw", ".wkwfs", "precomputed", "con", "-", "*", "layer0", "layer1", "1", "2-2-1",
 	"nul\u0000", "null", "true", "1e309", "0x10", "٣",
 }
 
@@ -120,7 +123,8 @@ func deepList(depth int) any {
 	return v
 }
 
-// spoil returns JSON of which some values are others, are missing or are there twice. Each value has the chance 1 / oneIn.
+// spoil returns JSON of which some values are others, are missing or are there twice. Each value has the chance 1 /
+// oneIn.
 func spoil(r *rand.Rand, v any, oneIn int) any {
 	if r.IntN(oneIn) == 0 {
 		return hostileValue(r, 0)

@@ -47,8 +47,10 @@ func hostileNRRD(r *rand.Rand, voxels []byte) hostileFile {
 	typ := randomOf(r, []hostileType{{"uint8", 1}, {"uint16", 2}, {"float", 4}, {"int32", 4}})
 	value, voxels := hostileHeader(r), typ.voxels(voxels)
 	fields := [][2]string{
-		{"type", typ.name}, {"dimension", "3"}, {"sizes", "6 6 6"}, {"encoding", randomOf(r, []string{"raw", "gzip", "ascii"})}, {"endian", "little"},
-		{"space dimension", "3"}, {"space directions", "(4,0,0) (0,4,0) (0,0,40)"}, {"space origin", "(0,0,0)"}, {"line skip", "0"}, {"byte skip", "0"}, {"data file", "LIST"}, {"kinds", "domain domain domain"},
+		{"type", typ.name}, {"dimension", "3"}, {"sizes", "6 6 6"},
+		{"encoding", randomOf(r, []string{"raw", "gzip", "ascii"})}, {"endian", "little"},
+		{"space dimension", "3"}, {"space directions", "(4,0,0) (0,4,0) (0,0,40)"}, {"space origin", "(0,0,0)"},
+		{"line skip", "0"}, {"byte skip", "0"}, {"data file", "LIST"}, {"kinds", "domain domain domain"},
 	}
 	text := "NRRD0004\n"
 	for n, f := range fields {
@@ -58,7 +60,8 @@ func hostileNRRD(r *rand.Rand, voxels []byte) hostileFile {
 		text += f[0] + ": " + value(f[1]) + "\n"
 	}
 	b := append([]byte(text+"\n"), voxels...)
-	return hostileFile{Path: "volume.nrrd", Bytes: b, Edits: rarely(r, hostileEdits(r, len(text))), Cut: hostileCut(r, len(b))}
+	return hostileFile{Path: "volume.nrrd", Bytes: b, Edits: rarely(r, hostileEdits(r, len(text))),
+		Cut: hostileCut(r, len(b))}
 }
 
 func rarely(r *rand.Rand, edits []hostileEdit) []hostileEdit {
@@ -69,7 +72,8 @@ func rarely(r *rand.Rand, edits []hostileEdit) []hostileEdit {
 }
 
 func hostileNPY(r *rand.Rand, voxels []byte) hostileFile {
-	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", hostileValueText(r, randomOf(r, []string{"|u1", "<u2", ">u4", "<f4"})),
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
+		hostileValueText(r, randomOf(r, []string{"|u1", "<u2", ">u4", "<f4"})),
 		hostileValueText(r, randomOf(r, []string{"True", "False"})), hostileValueText(r, "6, 6, 6"))
 	head += strings.Repeat(" ", (64-(len(head)+11)%64)%64) + "\n"
 	b := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(head)))
@@ -104,8 +108,10 @@ func hostileTIFF(r *rand.Rand, voxels []byte) hostileFile {
 	b = append(b, voxels[:pages*plane]...)
 	for page := range pages {
 		tags := [][4]uint32{
-			{256, 4, 1, importSide}, {257, 4, 1, importSide}, {258, 3, 1, 8}, {259, 3, 1, randomOf(r, []uint32{1, 1, 5, 8, 32773})}, {262, 3, 1, 1},
-			{273, 4, 1, uint32(8 + page*plane)}, {277, 3, 1, 1}, {278, 4, 1, importSide}, {279, 4, 1, plane}, {317, 3, 1, randomOf(r, []uint32{1, 1, 2, 3})},
+			{256, 4, 1, importSide}, {257, 4, 1, importSide}, {258, 3, 1, 8},
+			{259, 3, 1, randomOf(r, []uint32{1, 1, 5, 8, 32773})}, {262, 3, 1, 1},
+			{273, 4, 1, uint32(8 + page*plane)}, {277, 3, 1, 1}, {278, 4, 1, importSide}, {279, 4, 1, plane},
+			{317, 3, 1, randomOf(r, []uint32{1, 1, 2, 3})},
 		}
 		b = order.AppendUint16(b, uint16(len(tags)))
 		for _, tag := range tags {
@@ -138,8 +144,10 @@ func hostileMetaImage(r *rand.Rand, voxels []byte) hostileFile {
 	value, voxels := hostileHeader(r), typ.voxels(voxels)
 	fields := [][2]string{
 		{"ObjectType", "Image"}, {"NDims", "3"}, {"DimSize", "6 6 6"}, {"ElementType", typ.name},
-		{"BinaryDataByteOrderMSB", randomOf(r, []string{"True", "False"})}, {"ElementSpacing", "4 4 40"}, {"Offset", "0 0 0"}, {"TransformMatrix", "1 0 0 0 1 0 0 0 1"},
-		{"ElementNumberOfChannels", "1"}, {"HeaderSize", "-1"}, {"CompressedData", "True"}, {"CompressedDataSize", "60"}, {"DistanceUnits", "um"},
+		{"BinaryDataByteOrderMSB", randomOf(r, []string{"True", "False"})}, {"ElementSpacing", "4 4 40"},
+		{"Offset", "0 0 0"}, {"TransformMatrix", "1 0 0 0 1 0 0 0 1"},
+		{"ElementNumberOfChannels", "1"}, {"HeaderSize", "-1"}, {"CompressedData", "True"},
+		{"CompressedDataSize", "60"}, {"DistanceUnits", "um"},
 	}
 	text := ""
 	for n, f := range fields {
@@ -148,9 +156,11 @@ func hostileMetaImage(r *rand.Rand, voxels []byte) hostileFile {
 		}
 		text += f[0] + " = " + value(f[1]) + "\n"
 	}
-	text += "ElementDataFile = " + randomOf(r, []string{"LOCAL", "LOCAL", "LOCAL", "LIST", "volume.mha", "../volume.raw", "%03d.raw 1 6 1"}) + "\n"
+	text += "ElementDataFile = " + randomOf(r, []string{"LOCAL", "LOCAL", "LOCAL", "LIST", "volume.mha",
+		"../volume.raw", "%03d.raw 1 6 1"}) + "\n"
 	b := append([]byte(text), voxels...)
-	return hostileFile{Path: "volume.mha", Bytes: b, Edits: rarely(r, hostileEdits(r, len(text))), Cut: hostileCut(r, len(b))}
+	return hostileFile{Path: "volume.mha", Bytes: b, Edits: rarely(r, hostileEdits(r, len(text))),
+		Cut: hostileCut(r, len(b))}
 }
 
 func hostileMRC(r *rand.Rand, voxels []byte) hostileFile {
@@ -179,7 +189,8 @@ func hostileMRC(r *rand.Rand, voxels []byte) hostileFile {
 	return packed(r, "volume.mrc", append(b, typ.voxels(voxels)...), hostileEdits(r, 224))
 }
 
-// packed returns a file, which is compressed by gzip in some cases. Edits are those of the file, or of its compressed bytes.
+// packed returns a file, which is compressed by gzip in some cases. Edits are those of the file, or of its compressed
+// bytes.
 func packed(r *rand.Rand, name string, b []byte, edits []hostileEdit) hostileFile {
 	if r.IntN(4) == 0 {
 		var z bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// importTrial imports files whose headers say anything. The import is refused and leaves nothing behind, or the dataset that it makes is
-// sound.
+// importTrial imports files whose headers say anything. The import is refused and leaves nothing behind, or the dataset
+// that it makes is sound.
 var importTrial = torture.New("import", newImportCase, runImport)
 
 type importCase struct {
@@ -31,12 +31,16 @@ func newImportCase(r *rand.Rand) importCase {
 	for i := range voxels {
 		voxels[i] = byte(r.Uint32())
 	}
-	makers := []func(*rand.Rand, []byte) hostileFile{hostileNRRD, hostileNPY, hostileNIfTI, hostileTIFF, hostileMetaImage, hostileMRC}
-	c := importCase{File: randomOf(r, makers)(r, voxels), Position: r.IntN(3) == 0, Zarr3: r.IntN(3) == 0, Mags: randomOf(r, []int{0, 0, 1, 2})}
+	makers := []func(*rand.Rand, []byte) hostileFile{hostileNRRD, hostileNPY, hostileNIfTI, hostileTIFF,
+		hostileMetaImage, hostileMRC}
+	c := importCase{File: randomOf(r, makers)(r, voxels), Position: r.IntN(3) == 0, Zarr3: r.IntN(3) == 0,
+		Mags: randomOf(r, []int{0, 0, 1, 2})}
 	if r.IntN(3) == 0 {
 		c.Journal = &hostileFile{JSON: spoil(r, map[string]any{
-			"Input": strings.Repeat("0", 64), "Grid": map[string]any{"Size": []any{6.0, 6.0, 6.0}, "Block": []any{1.0, 1.0, 1.0}, "Type": 1.0, "Channels": 1.0}, "BigEndian": false,
-			"Box": map[string]any{"Min": []any{0.0, 0.0, 0.0}, "Max": []any{6.0, 6.0, 6.0}}, "Block": 32.0, "Cube": 64.0, "Compression": "lz4", "Category": "color", "Factors": []any{[]any{1.0, 1.0, 1.0}},
+			"Input": strings.Repeat("0", 64), "Grid": map[string]any{"Size": []any{6.0, 6.0, 6.0},
+				"Block": []any{1.0, 1.0, 1.0}, "Type": 1.0, "Channels": 1.0}, "BigEndian": false,
+			"Box": map[string]any{"Min": []any{0.0, 0.0, 0.0}, "Max": []any{6.0, 6.0, 6.0}}, "Block": 32.0,
+			"Cube": 64.0, "Compression": "lz4", "Category": "color", "Factors": []any{[]any{1.0, 1.0, 1.0}},
 		}, 8), Cut: randomOf(r, []int{0, 0, 1, 100})}
 	}
 	return c
@@ -51,7 +55,8 @@ func runImport(t testing.TB, c importCase) {
 		journal.Path = "dataset/labels/.import.json"
 		writeHostile(t, base, "", []hostileFile{journal})
 	}
-	args := []string{"import", "--quiet", filepath.Join(base, c.File.Path), dataset, "--layer", "labels", "--category", "color", "--cube", "32", "--voxel-size", "4,4,40"}
+	args := []string{"import", "--quiet", filepath.Join(base, c.File.Path), dataset, "--layer", "labels", "--category",
+		"color", "--cube", "32", "--voxel-size", "4,4,40"}
 	if !c.Position {
 		args = append(args, "--offset", "0,0,0")
 	}

@@ -171,16 +171,20 @@ func (a answering) endless(start, part string) {
 	}
 }
 
-// endlessIndex lists a directory without an end: the index has no end, or the next page is always the same one, or a new one without entries.
+// endlessIndex lists a directory without an end: the index has no end, or the next page is always the same one, or a
+// new one without entries.
 func (a answering) endlessIndex() {
 	switch {
 	case a.isListing() && a.s.rand(2) == 0:
 		a.set("Content-Type", "application/xml")
 		a.truth.Body = bytes.NewBufferString(strings.Replace(string(a.body()), "</ListBucketResult>",
-			fmt.Sprintf("<IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", a.s.rand(1e9)), 1))
+			fmt.Sprintf(
+				"<IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>",
+				a.s.rand(1e9)), 1))
 		a.sendTruth()
 	case a.isListing():
-		a.truth.Body = bytes.NewBufferString(fmt.Sprintf("<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", a.s.rand(1e9)))
+		a.truth.Body = bytes.NewBufferString(fmt.Sprintf(
+			"<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", a.s.rand(1e9)))
 		a.sendTruth()
 	case a.isIndex() && a.s.index == "html":
 		a.endless("<title>Index of /</title>", "<a href=q"+strconv.Itoa(a.s.rand(1e9))+">q</a>")
@@ -199,7 +203,8 @@ func (a answering) moreEntries() {
 	}
 	dir := filepath.Join(a.s.dir, filepath.FromSlash(path.Clean(a.r.URL.Path)))
 	w := httptest.NewRecorder()
-	a.s.writeIndex(w, dir, "z9/", "y9/", "x9.wkw", "..", "../", "../../w/", "a\u202eb", "\x1b[31m", strings.Repeat("n", 300), "x0.wkw/", "c/", "99")
+	a.s.writeIndex(w, dir, "z9/", "y9/", "x9.wkw", "..", "../", "../../w/", "a\u202eb", "\x1b[31m",
+		strings.Repeat("n", 300), "x0.wkw/", "c/", "99")
 	a.truth = w
 	a.sendTruth()
 }

@@ -50,8 +50,8 @@ type answering struct {
 	truth *httptest.ResponseRecorder
 }
 
-// lies are all lies. What a server says consistently cannot be known to be a lie: that an object does not exist, that a directory has no more
-// entries, or other voxels of the right length. No lie here says that.
+// lies are all lies. What a server says consistently cannot be known to be a lie: that an object does not exist, that a
+// directory has no more entries, or other voxels of the right length. No lie here says that.
 var lies = map[string]func(a answering){
 	"longer":   func(a answering) { a.send(len(a.body())+100, a.body()) },
 	"shorter":  func(a answering) { a.send(len(a.body())/2, a.body()[:len(a.body())/2]) },
@@ -105,7 +105,8 @@ var lies = map[string]func(a answering){
 // consistent are the lies under which the content may change: HEAD gives true versions.
 var consistent = []string{
 	"get etag", "get time",
-	"longer", "shorter", "cut", "shift", "size", "range", "no range", "whole", "itself", "circle", "directory", "header", "fields", "hints", "trickle", "stall", "hang", "gzip",
+	"longer", "shorter", "cut", "shift", "size", "range", "no range", "whole", "itself", "circle", "directory",
+	"header", "fields", "hints", "trickle", "stall", "hang", "gzip",
 	"busy", "broken", "not valid", "parts", "endless", "index", "more", "nested", "page",
 }
 
@@ -226,7 +227,8 @@ func (s *lyingServer) writeIndex(w http.ResponseWriter, dir string, others ...st
 	list := []map[string]string{}
 	for _, name := range names {
 		plain, isDir := strings.CutSuffix(name, "/")
-		list = append(list, map[string]string{"name": plain, "type": map[bool]string{true: "directory", false: "file"}[isDir]})
+		list = append(list, map[string]string{"name": plain, "type": map[bool]string{true: "directory",
+			false: "file"}[isDir]})
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(list) // to memory
@@ -259,7 +261,8 @@ func (s *lyingServer) list(w http.ResponseWriter, query url.Values, dir string, 
 			prefixes[query.Get("prefix")+rest[:i+1]] = true
 			return nil
 		}
-		page.Contents = append(page.Contents, entry{key, etagOf(number, "/"+key), time.Unix(1e9+int64(number)*100, 0).UTC().Format(time.RFC3339), info.Size()})
+		page.Contents = append(page.Contents, entry{key, etagOf(number, "/"+key),
+			time.Unix(1e9+int64(number)*100, 0).UTC().Format(time.RFC3339), info.Size()})
 		return nil
 	})
 	for _, p := range slices.Sorted(maps.Keys(prefixes)) {

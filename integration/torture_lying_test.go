@@ -17,8 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// lyingTrial mounts a dataset from a server that lies about one of its layers. Each read has the bytes of one version of the file, or an error in
-// time. The other layer reads. The server of the mount stays within its memory.
+// lyingTrial mounts a dataset from a server that lies about one of its layers. Each read has the bytes of one version
+// of the file, or an error in time. The other layer reads. The server of the mount stays within its memory.
 var lyingTrial = torture.New("lying", newLyingCase, runLying)
 
 type lyingCase struct {
@@ -49,29 +49,34 @@ type lyingRead struct {
 
 // lyingFiles are below the mag of the layer. Those that end with a slash are directories.
 var lyingFiles = []string{
-	"volume.raw", "volume.raw", "volume.npy", "volume.tif", "volume.json", "slices/z0000003.tif", "box/1-20_2-9_0-7.raw", "z0/y0/x0.raw", "z0/y0/x0.blocks/z0/y0/x0.raw",
+	"volume.raw", "volume.raw", "volume.npy", "volume.tif", "volume.json", "slices/z0000003.tif",
+	"box/1-20_2-9_0-7.raw", "z0/y0/x0.raw", "z0/y0/x0.blocks/z0/y0/x0.raw",
 	"", "z0/", "slices/", "../ome.zarr/", "../precomputed/info",
 }
 
 func newLyingCase(r *rand.Rand) lyingCase {
 	c := lyingCase{
-		S3: r.IntN(4) == 0, Index: randomOf(r, []string{"html", "json", ""}), Zarr3: r.IntN(4) == 0, Raw: r.IntN(4) > 0, Size: 20 + r.IntN(60),
+		S3: r.IntN(4) == 0, Index: randomOf(r, []string{"html", "json", ""}), Zarr3: r.IntN(4) == 0, Raw: r.IntN(4) > 0,
+		Size:   20 + r.IntN(60),
 		Change: r.IntN(4) == 0, Content: torture.Seed(r.Uint64()), Choices: torture.Seed(r.Uint64()),
 	}
 	kinds := slices.Sorted(maps.Keys(lies))
 	if c.Change {
 		kinds = consistent
 	}
-	kinds = slices.Concat(kinds, slices.Repeat([]string{"shift", "gzip", "whole", "endless"}, 4)) // they give bytes that could be voxels
+	// they give bytes that could be voxels
+	kinds = slices.Concat(kinds, slices.Repeat([]string{"shift", "gzip", "whole", "endless"}, 4))
 	for range 1 + r.IntN(3) {
 		var s lyingStep
 		for range 1 + r.IntN(2) {
 			s.Lies = append(s.Lies, lie{
-				Kind: randomOf(r, kinds), Path: randomOf(r, []string{"", "/v/1/", "x0.wkw", "x0.wkw", "/c/", "/c/", "zarr.json", "header.wkw"}), OneIn: randomOf(r, []int{1, 1, 2, 3, 10}),
+				Kind: randomOf(r, kinds), Path: randomOf(r, []string{"", "/v/1/", "x0.wkw", "x0.wkw", "/c/", "/c/",
+					"zarr.json", "header.wkw"}), OneIn: randomOf(r, []int{1, 1, 2, 3, 10}),
 			})
 		}
 		for range 1 + r.IntN(6) {
-			s.Reads = append(s.Reads, lyingRead{File: randomOf(r, lyingFiles), From: r.IntN(1000), Length: randomOf(r, []int{1, 100, 4096, 1 << 17, 1 << 20}), Before: r.IntN(2) == 0})
+			s.Reads = append(s.Reads, lyingRead{File: randomOf(r, lyingFiles), From: r.IntN(1000),
+				Length: randomOf(r, []int{1, 100, 4096, 1 << 17, 1 << 20}), Before: r.IntN(2) == 0})
 		}
 		c.Steps = append(c.Steps, s)
 	}
@@ -89,7 +94,8 @@ func (c lyingCase) valid() bool {
 			}
 		}
 		for _, r := range s.Reads {
-			if !slices.Contains(lyingFiles, r.File) || r.From < 0 || r.From >= 1000 || r.Length < 1 || r.Length > 1<<20 {
+			if !slices.Contains(lyingFiles, r.File) || r.From < 0 || r.From >= 1000 || r.Length < 1 ||
+				r.Length > 1<<20 {
 				return false
 			}
 		}
@@ -133,7 +139,8 @@ func runLying(t testing.TB, c lyingCase) {
 			t.Fatalf("step %d: %v", i, failed)
 		}
 		// A request that had no answer makes others fail for a second.
-		eventually(t, "the other layer reads", func() bool { return m.read("w", lyingRead{File: "volume.raw", Length: 1 << 20}, nil, true) == nil })
+		eventually(t, "the other layer reads",
+			func() bool { return m.read("w", lyingRead{File: "volume.raw", Length: 1 << 20}, nil, true) == nil })
 	}
 }
 
@@ -146,8 +153,10 @@ func (c lyingCase) write(t testing.TB, version int) (source string) {
 			Content: c.Content + torture.Seed(i+10*version*(1-i)),
 		}
 		args := []string{
-			"import", "--quiet", writeFile(t, filepath.Join(tempDir(t), "voxels.raw"), g.voxels()), source, "--layer", layer, "--category", "color", "--voxel-size", "10,10,30",
-			"--shape", fmt.Sprintf("%d,%d,%d", g.Size[0], g.Size[1], g.Size[2]), "--dtype", "uint8", "--block", "16", "--cube", "128",
+			"import", "--quiet", writeFile(t, filepath.Join(tempDir(t), "voxels.raw"), g.voxels()), source, "--layer",
+			layer, "--category", "color", "--voxel-size", "10,10,30",
+			"--shape", fmt.Sprintf("%d,%d,%d", g.Size[0], g.Size[1], g.Size[2]), "--dtype", "uint8", "--block", "16",
+			"--cube", "128",
 		}
 		switch {
 		case c.Zarr3:
@@ -187,7 +196,8 @@ func (m lyingMount) readAll(reads []lyingRead, lie func()) error {
 	return errors.Join(failed...)
 }
 
-// read reads, and compares the bytes with those of the files on disk. An error of the read is one only if it must succeed.
+// read reads, and compares the bytes with those of the files on disk. An error of the read is one only if it must
+// succeed.
 func (m lyingMount) read(layer string, r lyingRead, opened *os.File, must bool) error {
 	name := m.path(layer, r)
 	if r.isDir() {

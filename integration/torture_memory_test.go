@@ -22,8 +22,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// memoryTrial reads volumes of all formats and codecs with large chunks, honest and hostile ones, by several readers and in all ways in. The
-// program stays within its budget and 128 MiB, and what it shows of honest volumes is right.
+// memoryTrial reads volumes of all formats and codecs with large chunks, honest and hostile ones, by several readers
+// and in all ways in. The program stays within its budget and 128 MiB, and what it shows of honest volumes is right.
 var memoryTrial = torture.New("memory", newMemoryCase, runMemory)
 
 const (
@@ -82,7 +82,8 @@ func runMemory(t testing.TB, c memoryCase) {
 		c.readAll(t, func(name string) (memoryFile, int64, error) { return openNFS(address, "/"+name) }, wants)
 		checkPeak(t, &server{pid: pid}, c.Cache<<20)
 	case "cp":
-		peak, _ := runForMemory(t, "cp", "--quiet", "--cache-size", budget, source, ".", filepath.Join(tempDir(t), "copy"))
+		peak, _ := runForMemory(t, "cp", "--quiet", "--cache-size", budget, source, ".",
+			filepath.Join(tempDir(t), "copy"))
 		if peak > c.Cache<<20+memoryAllowed {
 			t.Errorf("cp used %d MiB, want at most %d + %d", peak>>20, c.Cache, memoryAllowed>>20)
 		}
@@ -96,7 +97,8 @@ func runMemory(t testing.TB, c memoryCase) {
 // Bytes of blocks that commands without a cache decode at a time. A larger block is decoded alone.
 const memoryOfCheck, memoryOfInfo = 256 << 20, 128 << 20
 
-// checkAlone runs a command that decodes blocks without a cache. One block with what decoding it takes may be larger than its limit.
+// checkAlone runs a command that decodes blocks without a cache. One block with what decoding it takes may be larger
+// than its limit.
 func (c memoryCase) checkAlone(t testing.TB, limit int, args ...string) {
 	t.Helper()
 	block := 0
@@ -151,8 +153,9 @@ func (m memoryBox) check(t testing.TB, p []byte, offset int64) bool {
 	return true
 }
 
-// readAll lets the readers of the case read the volume and a slice: the first one from start to end, the others at random. Errors are right for
-// what is hostile, and for chunks that are too large for the cache: then there is no volume.
+// readAll lets the readers of the case read the volume and a slice: the first one from start to end, the others at
+// random. Errors are right for what is hostile, and for chunks that are too large for the cache: then there is no
+// volume.
 func (c memoryCase) readAll(t testing.TB, open func(name string) (memoryFile, int64, error), wants memoryBox) {
 	t.Helper()
 	dir := ""
@@ -299,7 +302,8 @@ func serveForMemory(t testing.TB, command string, args ...string) (url string, p
 	return url, cmd.Process.Pid, end
 }
 
-// runForMemory runs a command, and returns the most memory that it was seen to have and its error. What it reads may be hostile.
+// runForMemory runs a command, and returns the most memory that it was seen to have and its error. What it reads may be
+// hostile.
 func runForMemory(t testing.TB, args ...string) (peak int, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*memoryTime)

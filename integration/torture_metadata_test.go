@@ -14,8 +14,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// metadataTrial mounts sources whose metadata says anything: the properties of a dataset, headers of mags and cubes, and info files with
-// and without shards. The mount is refused, or every file of it can be looked at. Nothing beside the source is shown.
+// metadataTrial mounts sources whose metadata says anything: the properties of a dataset, headers of mags and cubes,
+// and info files with and without shards. The mount is refused, or every file of it can be looked at. Nothing beside
+// the source is shown.
 var metadataTrial = torture.New("metadata", newMetadataCase, runMetadata)
 
 type metadataCase struct {
@@ -67,26 +68,30 @@ func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m))
 func hostileDataset(r *rand.Rand) []hostileFile {
 	var files []hostileFile
 	var layers []any
-	m := model{blockLog: 1 + r.IntN(3), cubeLog: r.IntN(3), blockType: 1 + r.IntN(3), voxelType: 1 + r.IntN(10), channels: 1 + r.IntN(3), seed: r.Uint32()}
+	m := model{blockLog: 1 + r.IntN(3), cubeLog: r.IntN(3), blockType: 1 + r.IntN(3), voxelType: 1 + r.IntN(10),
+		channels: 1 + r.IntN(3), seed: r.Uint32()}
 	for n := range 1 + r.IntN(2) {
 		name := fmt.Sprintf("layer%d", n)
 		layers = append(layers, describedLayer(r, name, m))
 		for _, mag := range []string{"1", "2-2-1"} {
 			files = append(files, hostileBytes(r, name+"/"+mag+"/header.wkw", m.header(0), 3))
 			for x := range 1 + r.IntN(2) {
-				files = append(files, hostileBytes(r, fmt.Sprintf("%s/%s/z0/y%d/x%d.wkw", name, mag, r.IntN(2), x), m.file(panicking{}), 3))
+				files = append(files, hostileBytes(r, fmt.Sprintf("%s/%s/z0/y%d/x%d.wkw", name, mag, r.IntN(2), x),
+					m.file(panicking{}), 3))
 			}
 		}
 	}
-	properties := map[string]any{"id": map[string]any{"name": "x", "team": ""}, "dataLayers": layers, "scale": randomOf(r, []any{
-		[]any{11.24, 11.24, 28.0}, map[string]any{"factor": []any{4.0, 4.0, 40.0}, "unit": "nanometer"},
-	})}
+	properties := map[string]any{"id": map[string]any{"name": "x", "team": ""}, "dataLayers": layers,
+		"scale": randomOf(r, []any{
+			[]any{11.24, 11.24, 28.0}, map[string]any{"factor": []any{4.0, 4.0, 40.0}, "unit": "nanometer"},
+		})}
 	switch r.IntN(8) {
 	case 0: // none
 	case 1: // not even JSON
 		text := string(marshalled(properties))
 		at := r.IntN(len(text))
-		files = append(files, hostileFile{Path: propertiesFile, Text: text[:at] + randomOf(r, hostileStrings) + text[at+r.IntN(len(text)-at):]})
+		files = append(files, hostileFile{Path: propertiesFile,
+			Text: text[:at] + randomOf(r, hostileStrings) + text[at+r.IntN(len(text)-at):]})
 	default:
 		files = append(files, hostileFile{Path: propertiesFile, JSON: spoil(r, properties, 12)})
 	}
@@ -95,8 +100,10 @@ func hostileDataset(r *rand.Rand) []hostileFile {
 
 func describedLayer(r *rand.Rand, name string, m model) map[string]any {
 	return map[string]any{
-		"name": name, "category": randomOf(r, []any{"color", "segmentation"}), "dataFormat": "wkw", "elementClass": "uint8", "numChannels": float64(m.channels),
-		"boundingBox": map[string]any{"topLeft": []any{0.0, 0.0, 0.0}, "width": float64(m.side()), "height": float64(2 * m.side()), "depth": 5.0},
+		"name": name, "category": randomOf(r, []any{"color", "segmentation"}), "dataFormat": "wkw",
+		"elementClass": "uint8", "numChannels": float64(m.channels),
+		"boundingBox": map[string]any{"topLeft": []any{0.0, 0.0, 0.0}, "width": float64(m.side()),
+			"height": float64(2 * m.side()), "depth": 5.0},
 		"mags": []any{
 			map[string]any{"mag": []any{1.0, 1.0, 1.0}, "path": "./" + name + "/1", "cubeLength": float64(m.side())},
 			map[string]any{"mag": []any{2.0, 2.0, 1.0}, "path": name + "/2-2-1"},
@@ -119,8 +126,11 @@ func hostilePrecomputed(r *rand.Rand) []hostileFile {
 	chunk := bytes.Repeat([]byte{1, 2, 3, 4}, 128)
 	scale := func(key string, size float64) map[string]any {
 		s := map[string]any{
-			"key": key, "size": []any{size, size, size}, "voxel_offset": []any{0.0, 0.0, 0.0}, "chunk_sizes": []any{[]any{8.0, 8.0, 8.0}},
-			"resolution": []any{64 / size, 64 / size, 64 / size}, "encoding": randomOf(r, []any{"raw", "raw", "raw", "compressed_segmentation", "png", "jpeg", "jxl", "compresso"}),
+			"key": key, "size": []any{size, size, size}, "voxel_offset": []any{0.0, 0.0, 0.0},
+			"chunk_sizes": []any{[]any{8.0, 8.0, 8.0}},
+			"resolution":  []any{64 / size, 64 / size, 64 / size},
+			"encoding": randomOf(r, []any{"raw", "raw", "raw", "compressed_segmentation",
+				"png", "jpeg", "jxl", "compresso"}),
 			"compressed_segmentation_block_size": []any{8.0, 8.0, 8.0},
 		}
 		return s
@@ -132,22 +142,29 @@ func hostilePrecomputed(r *rand.Rand) []hostileFile {
 		s := scale(key, float64(size))
 		if r.IntN(2) == 0 {
 			s["sharding"] = map[string]any{
-				"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": float64(r.IntN(4)), "hash": randomOf(r, []any{"identity", "murmurhash3_x86_128"}),
-				"minishard_bits": 0.0, "shard_bits": 0.0, "minishard_index_encoding": randomOf(r, []any{"raw", "gzip"}), "data_encoding": randomOf(r, []any{"raw", "gzip"}),
+				"@type": "neuroglancer_uint64_sharded_v1", "preshift_bits": float64(r.IntN(4)),
+				"hash":           randomOf(r, []any{"identity", "murmurhash3_x86_128"}),
+				"minishard_bits": 0.0, "shard_bits": 0.0, "minishard_index_encoding": randomOf(r, []any{"raw", "gzip"}),
+				"data_encoding": randomOf(r, []any{"raw", "gzip"}),
 			}
 			files = append(files, hostileBytes(r, key+"/0.shard", shardOf(chunk, size/8*size/8*size/8), 2))
 			for range r.IntN(2) {
-				files = append(files, hostileBytes(r, key+"/"+randomOf(r, []string{"1.shard", "00.shard", "f.shard", "0.index", "0.data"}), shardOf(chunk, 1), 2))
+				files = append(files, hostileBytes(r,
+					key+"/"+randomOf(r, []string{"1.shard", "00.shard", "f.shard", "0.index", "0.data"}),
+					shardOf(chunk, 1), 2))
 			}
 		} else {
 			for i := range size / 8 * size / 8 * size / 8 {
 				x, y, z := i%(size/8)*8, i/(size/8)%(size/8)*8, i/(size/8)/(size/8)*8
-				files = append(files, hostileBytes(r, fmt.Sprintf("%s/%d-%d_%d-%d_%d-%d%s", key, x, x+8, y, y+8, z, z+8, randomOf(r, []string{"", "", "", ".gz"})), chunk, 3))
+				files = append(files, hostileBytes(r, fmt.Sprintf("%s/%d-%d_%d-%d_%d-%d%s", key, x, x+8, y, y+8, z, z+8,
+					randomOf(r, []string{"", "", "", ".gz"})), chunk, 3))
 			}
 		}
 		scales = append(scales, s)
 	}
-	info := map[string]any{"@type": "neuroglancer_multiscale_volume", "type": randomOf(r, []any{"image", "segmentation"}), "data_type": "uint8", "num_channels": 1.0, "scales": scales}
+	info := map[string]any{"@type": "neuroglancer_multiscale_volume",
+		"type": randomOf(r, []any{"image", "segmentation"}), "data_type": "uint8", "num_channels": 1.0,
+		"scales": scales}
 	return append(files, hostileFile{Path: "info", JSON: spoil(r, info, 15)})
 }
 

@@ -14,8 +14,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// panicsTrial lets goroutines of a server panic at random places, again and again, while a volume of a random geometry is read in several
-// ways. Every read has the right bytes, or fails with EIO. When the panics are over, all reads succeed. In the end nothing stays open.
+// panicsTrial lets goroutines of a server panic at random places, again and again, while a volume of a random geometry
+// is read in several ways. Every read has the right bytes, or fails with EIO. When the panics are over, all reads
+// succeed. In the end nothing stays open.
 var panicsTrial = torture.New("panics", newPanicsCase, runPanics)
 
 type panicsCase struct {
@@ -26,10 +27,12 @@ type panicsCase struct {
 }
 
 // notInMounts are places that no read of a mount reaches, or whose panic may end the server.
-var notInMounts = []string{"dataset.", "daemon.", "diskcache.", "gaps.", "mount.", "mounts.", "nfs.", "object.", "remote.", "view.", "web.", "fsnode.serve"}
+var notInMounts = []string{"dataset.", "daemon.", "diskcache.", "gaps.", "mount.", "mounts.", "nfs.", "object.",
+	"remote.", "view.", "web.", "fsnode.serve"}
 
 // optional are places whose panics make no read fail.
-var optional = []string{"prefetch.", "status.", "mosaic.survey", "cache.announce", "fsnode.statahead", "fsnode.attributes"}
+var optional = []string{"prefetch.", "status.", "mosaic.survey", "cache.announce", "fsnode.statahead",
+	"fsnode.attributes"}
 
 func startsWithOne(place string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(place, prefix) })
@@ -42,7 +45,8 @@ func newPanicsCase(r *rand.Rand) panicsCase {
 		all = slices.DeleteFunc(all, func(place string) bool { return !startsWithOne(place, optional) })
 	}
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	c := panicsCase{Geometry: newGeometryCase(r), Places: all[:min(len(all), 1+r.IntN(8))], Pause: randomOf(r, []int{0, 1000, 20_000}), Most: randomOf(r, []int{1, 10, 1000})}
+	c := panicsCase{Geometry: newGeometryCase(r), Places: all[:min(len(all), 1+r.IntN(8))],
+		Pause: randomOf(r, []int{0, 1000, 20_000}), Most: randomOf(r, []int{1, 10, 1000})}
 	for c.Geometry.bytes() > 20_000_000 {
 		c.Geometry.Size[1] = (c.Geometry.Size[1] + 1) / 2
 		c.Geometry.Empty = [2]int{}
@@ -56,7 +60,8 @@ func runPanics(t testing.TB, c panicsCase) {
 		t.Fatal(err)
 	}
 	known := func(place string) bool { return slices.Contains(all, place) && !startsWithOne(place, notInMounts) }
-	if !c.Geometry.valid() || len(c.Places) == 0 || c.Pause < 0 || c.Most < 1 || slices.ContainsFunc(c.Places, func(place string) bool { return !known(place) }) {
+	if !c.Geometry.valid() || len(c.Places) == 0 || c.Pause < 0 || c.Most < 1 ||
+		slices.ContainsFunc(c.Places, func(place string) bool { return !known(place) }) {
 		t.Skip("no panics of a mount")
 	}
 	voxels := c.Geometry.voxels()
@@ -65,7 +70,8 @@ func runPanics(t testing.TB, c panicsCase) {
 		source = serveLate(t, source, "-read", (time.Duration(c.Geometry.Delay) * time.Microsecond).String()).Dir
 	}
 	p, s := mountPanicking(t, source, "--cache-size", fmt.Sprintf("%dMiB", c.Geometry.Cache))
-	w := &watched{server: s, log: p.log, budget: c.Geometry.Cache << 20, files: openFiles(t, s.pid) + idleFiles + c.Geometry.count(c.Geometry.Block*c.Geometry.Cube)}
+	w := &watched{server: s, log: p.log, budget: c.Geometry.Cache << 20,
+		files: openFiles(t, s.pid) + idleFiles + c.Geometry.count(c.Geometry.Block*c.Geometry.Cube)}
 	m := geometryMount{t: t, w: w, c: c.Geometry, voxels: voxels, dir: filepath.Join(s.dir, "v/1")}
 	m.faulty = slices.ContainsFunc(c.Places, func(place string) bool { return !startsWithOne(place, optional) })
 	end := c.panicAgain(p)

@@ -58,7 +58,8 @@ func runPermissions(t testing.TB, c permissionCase) {
 	check.all(changesShow)
 }
 
-// changesShow is after which time all entries have changed permissions. It takes seconds; without the change, it would take for ever.
+// changesShow is after which time all entries have changed permissions. It takes seconds; without the change, it would
+// take for ever.
 const changesShow = deadline
 
 // write makes the tree. Permissions come last.
@@ -101,7 +102,8 @@ func (e permissionEntry) writeFile(name string, b []byte) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, b, 0o644))
 }
 
-// linkTarget returns what the link has in it: a path from its directory, since links with others do not stay in the source.
+// linkTarget returns what the link has in it: a path from its directory, since links with others do not stay in the
+// source.
 func linkTarget(e permissionEntry) string {
 	target, err := filepath.Rel(filepath.Dir(e.Path), e.Link)
 	if err != nil {
@@ -142,7 +144,8 @@ func (e permissionEntry) permit(t testing.TB, name string) {
 	if e.UID == 0 && e.GID == 0 && e.Mode == 0 {
 		mode = 0o755
 	}
-	if err := unix.Removexattr(name, aclAttribute); err != nil && !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.ENOTSUP) {
+	if err := unix.Removexattr(name, aclAttribute); err != nil && !errors.Is(err, unix.ENODATA) &&
+		!errors.Is(err, unix.ENOTSUP) {
 		t.Skip(err)
 	}
 	if err := errors.Join(os.Chown(name, e.UID, e.GID), unix.Chmod(name, mode)); err != nil {
@@ -241,9 +244,9 @@ func (p permissionCheck) mags() (all []permissionFound) {
 	return all
 }
 
-// exact reports whether the mount has to let all users read a file or directory of a mag who may do so in the source, and who may read the
-// metadata. Otherwise it may allow fewer: it joins the permissions of all that must be searched and read, and bits cannot express
-// each result.
+// exact reports whether the mount has to let all users read a file or directory of a mag who may do so in the source,
+// and who may read the metadata. Otherwise it may allow fewer: it joins the permissions of all that must be searched
+// and read, and bits cannot express each result.
 func (p permissionCheck) exact(m permissionFound, name string) bool {
 	needed := p.way(name)
 	for _, file := range p.metadataFiles(m) {
@@ -259,7 +262,8 @@ func (p permissionCheck) exact(m permissionFound, name string) bool {
 		}
 		_, err := unix.Getxattr(name, aclAttribute, nil)
 		owner, group, others := st.Mode>>6&7, st.Mode>>3&7, st.Mode&7
-		isOpen := others == owner && others == group && (others&5 == 5 || others&4 == 4 && st.Mode&syscall.S_IFMT == syscall.S_IFREG)
+		isOpen := others == owner && others == group && (others&5 == 5 ||
+			others&4 == 4 && st.Mode&syscall.S_IFMT == syscall.S_IFREG)
 		switch {
 		case err == nil, owner&group != group, group&others != others:
 			return false
@@ -305,7 +309,8 @@ func (p permissionCheck) exacts(mags []permissionFound) map[string]bool {
 // mag checks the files of a mag as the user who runs it.
 func (p permissionCheck) mag(user permissionUser, m permissionFound, exact map[string]bool) (wrong []string) {
 	report := func(what, name string, source error) {
-		wrong = append(wrong, fmt.Sprintf("%v %s %s; in the source: %v", user, what, strings.TrimPrefix(name, p.w.dir), source))
+		wrong = append(wrong, fmt.Sprintf("%v %s %s; in the source: %v", user, what, strings.TrimPrefix(name, p.w.dir),
+			source))
 	}
 	metadata := p.metadata(m)
 	worst := metadata // of the cubes
@@ -327,7 +332,8 @@ func (p permissionCheck) mag(user permissionUser, m permissionFound, exact map[s
 			}
 		}
 	}
-	for _, name := range []string{"volume.raw", "volume.npy", "slices/z0000000.tif", "box/0-9_0-9_0-9.raw", "../precomputed/1/0-8_0-8_0-8", "../ome.zarr/1/0/0/0"} {
+	for _, name := range []string{"volume.raw", "volume.npy", "slices/z0000000.tif", "box/0-9_0-9_0-9.raw",
+		"../precomputed/1/0-8_0-8_0-8", "../ome.zarr/1/0/0/0"} {
 		if got, _ := p.read(filepath.Join(m.mount, name)); len(got) > 0 && worst != nil {
 			report("may read", filepath.Join(m.mount, name), worst)
 		}
@@ -370,8 +376,8 @@ func permissionPart(name string, file []byte) []byte {
 	return permissionModel.assemble(blocks)
 }
 
-// do runs a function as the user, with the user's groups, as far as the kernel checks permissions of files. The thread that did it is
-// never used again.
+// do runs a function as the user, with the user's groups, as far as the kernel checks permissions of files. The thread
+// that did it is never used again.
 func (u permissionUser) do(t testing.TB, do func() []string) []string {
 	t.Helper()
 	done := make(chan []string)
@@ -394,7 +400,8 @@ func (u permissionUser) become() error {
 	for _, g := range u.groups {
 		all = append(all, uint32(g))
 	}
-	if _, _, number := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(all)), uintptr(unsafe.Pointer(unsafe.SliceData(all))), 0); number != 0 {
+	if _, _, number := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(all)),
+		uintptr(unsafe.Pointer(unsafe.SliceData(all))), 0); number != 0 {
 		return fmt.Errorf("setgroups: %w", number)
 	}
 	if err := errors.Join(unix.Setfsgid(u.gid), unix.Setfsuid(u.uid)); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// permissionTrial mounts a random tree as root and lets other users in. The kernel is the oracle: what a user may not read in the
-// source, the user may not read in the mount. What a user may read in the source, the user may read in the mount, if the way
-// there has no links, no paths of metadata and no access control lists.
+// permissionTrial mounts a random tree as root and lets other users in. The kernel is the oracle: what a user may not
+// read in the source, the user may not read in the mount. What a user may read in the source, the user may read in the
+// mount, if the way there has no links, no paths of metadata and no access control lists.
 var permissionTrial = torture.New("permissions", newPermissionCase, runPermissions)
 
 // permissionCase is a source below source/, what lies beside it, and changes after the mount.
@@ -22,8 +22,8 @@ type permissionCase struct {
 	Changes     []permissionEntry `json:"changes,omitempty"`
 }
 
-// permissionEntry is a file, a directory or a link with its permissions. Directories that no entry names belong to root, and all
-// may search them. A .wkw file is a cube, and a file called header.wkw is a header.
+// permissionEntry is a file, a directory or a link with its permissions. Directories that no entry names belong to
+// root, and all may search them. A .wkw file is a cube, and a file called header.wkw is a header.
 type permissionEntry struct {
 	Path string            `json:"path"` // a directory ends in /
 	Link string            `json:"link,omitempty"`
@@ -182,7 +182,8 @@ func (m *permissionMaker) permit(e permissionEntry) permissionEntry {
 		owners, inGroups = append(owners, firstUser+i), append(inGroups, firstGroup+i)
 	}
 	e.UID, e.GID = randomOf(m.r, owners), randomOf(m.r, inGroups)
-	e.Mode = randomOf(m.r, []octal{0o755, 0o644, 0o750, 0o640, 0o710, 0o711, 0o700, 0o600, 0o770, 0o705, 0o604, 0o077, 0o055, 0o044, 0o040, 0o004, 0o001, octal(m.r.IntN(0o1000))})
+	e.Mode = randomOf(m.r, []octal{0o755, 0o644, 0o750, 0o640, 0o710, 0o711, 0o700, 0o600, 0o770, 0o705, 0o604, 0o077,
+		0o055, 0o044, 0o040, 0o004, 0o001, octal(m.r.IntN(0o1000))})
 	if m.r.IntN(4) == 0 {
 		e.ACL = m.grants()
 	}

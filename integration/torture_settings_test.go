@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// settingsTrial reads configuration files that say anything. They are refused, or what is printed is a configuration file that gives the
-// same settings.
+// settingsTrial reads configuration files that say anything. They are refused, or what is printed is a configuration
+// file that gives the same settings.
 var settingsTrial = torture.New("settings", newSettingsCase, runSettings)
 
 type settingsCase struct {
@@ -20,12 +20,18 @@ type settingsCase struct {
 
 func newSettingsCase(r *rand.Rand) settingsCase {
 	usual := map[string][]string{
-		"cache-size": {"4GiB", "0", "512MiB", "1e3", "-1", "99999999999GiB", "9223372036854775808"}, "allow-other": {"true", "false", "yes", "1", "null", "~"}, "read-ahead": {"0", "64", "-1", "4294967296"},
-		"io-depth": {"64", "0", "1", "99999999"}, "umask": {"027", "0", "888", "777777777", "0x10"}, "uid": {"0", "1000", "-1", "4294967295", "4294967296"}, "log-file": {"/dev/null", "''", "relative"},
-		"log-format": {"text", "json", "xml"}, "debug": {"true", "no"}, "metrics": {"unix:/tmp/x", "127.0.0.1:0", "0.0.0.0:1", "x"}, "follow-links": {"true", "[true]"}, "gid": {"5"},
-		"disk-cache": {"/tmp/x", "auto", "relative", "''"}, "disk-cache-size": {"50GiB", "0", "-1"}, "disk-cache-min-free": {"5%", "100%", "1GiB", "%"},
+		"cache-size":  {"4GiB", "0", "512MiB", "1e3", "-1", "99999999999GiB", "9223372036854775808"},
+		"allow-other": {"true", "false", "yes", "1", "null", "~"}, "read-ahead": {"0", "64", "-1", "4294967296"},
+		"io-depth": {"64", "0", "1", "99999999"}, "umask": {"027", "0", "888", "777777777", "0x10"},
+		"uid": {"0", "1000", "-1", "4294967295", "4294967296"}, "log-file": {"/dev/null", "''", "relative"},
+		"log-format": {"text", "json", "xml"}, "debug": {"true", "no"}, "metrics": {"unix:/tmp/x", "127.0.0.1:0",
+			"0.0.0.0:1", "x"}, "follow-links": {"true", "[true]"}, "gid": {"5"},
+		"disk-cache": {"/tmp/x", "auto", "relative", "''"}, "disk-cache-size": {"50GiB", "0", "-1"},
+		"disk-cache-min-free": {"5%", "100%", "1GiB", "%"},
 	}
-	tricks := []string{"a: &a [*a]", "x: &x {y: *x}", "<<: *none", "- 1", "? {a: b}", "---", "...", "\t", "cache-size: !!binary AAAA", "cache-size: !!float 4GiB", "sources: {/data: {cache-size: 1}}", "sources:", "  /data:", "    uid: 7", "{", "\"", "a: |", "%YAML 9.9", "\x00", "\ufeff"}
+	tricks := []string{"a: &a [*a]", "x: &x {y: *x}", "<<: *none", "- 1", "? {a: b}", "---", "...", "\t",
+		"cache-size: !!binary AAAA", "cache-size: !!float 4GiB", "sources: {/data: {cache-size: 1}}", "sources:",
+		"  /data:", "    uid: 7", "{", "\"", "a: |", "%YAML 9.9", "\x00", "\ufeff"}
 	var c settingsCase
 	for range 1 + r.IntN(8) {
 		name := randomOf(r, sortedSettings(usual))
@@ -45,7 +51,8 @@ func newSettingsCase(r *rand.Rand) settingsCase {
 	if r.IntN(10) == 0 { // each alias stands for nine of the one before
 		c.Lines = []string{"a0: &a0 [x,x,x,x,x,x,x,x,x]"}
 		for n := range 9 {
-			c.Lines = append(c.Lines, fmt.Sprintf("a%d: &a%d [%s*a%d]", n+1, n+1, strings.Repeat(fmt.Sprintf("*a%d,", n), 8), n))
+			c.Lines = append(c.Lines, fmt.Sprintf("a%d: &a%d [%s*a%d]", n+1, n+1,
+				strings.Repeat(fmt.Sprintf("*a%d,", n), 8), n))
 		}
 		c.Lines = append(c.Lines, "cache-size: *a9")
 	}

@@ -16,8 +16,10 @@ import (
 var (
 	tortureTime  = flag.Duration("torture.time", 0, "for how long TestTorture starts cases; 0: one of each trial")
 	tortureSeed  = flag.Uint64("torture.seed", 0, "of TestTorture; 0: another one each time")
-	tortureTrial = flag.String("torture.trial", "", "the names of the trials that TestTorture runs, with commas between them; empty: all")
-	tortureCase  = flag.String("torture.case", "", "the JSON of one case of the trial, which TestTorture runs instead of random ones")
+	tortureTrial = flag.String("torture.trial", "",
+		"the names of the trials that TestTorture runs, with commas between them; empty: all")
+	tortureCase = flag.String("torture.case", "",
+		"the JSON of one case of the trial, which TestTorture runs instead of random ones")
 )
 
 // trials are the ways in which TestTorture tries the program. A new one is a file of its own and a line here.

@@ -19,8 +19,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// versionsTrial reads from a web server that says little about the versions of a cube, which is replaced at any time: less to HEAD than to GET, or more.
-// All bytes of an open file are of one version, or a read fails, if the server says anything that differs.
+// versionsTrial reads from a web server that says little about the versions of a cube, which is replaced at any time:
+// less to HEAD than to GET, or more. All bytes of an open file are of one version, or a read fails, if the server says
+// anything that differs.
 var versionsTrial = torture.New("versions", newVersionsCase, runVersions)
 
 type versionsCase struct {
@@ -77,10 +78,12 @@ func newVersionsCase(r *rand.Rand) versionsCase {
 	}
 	flag := func(oneIn int) bool { return r.IntN(oneIn) == 0 }
 	c := versionsCase{
-		Head: answer(), Get: answer(), SameTime: flag(2), SameWeak: flag(2), Ignores: flag(2), NoSize: flag(4), Whole: flag(8), DiskCache: flag(4),
+		Head: answer(), Get: answer(), SameTime: flag(2), SameWeak: flag(2), Ignores: flag(2), NoSize: flag(4),
+		Whole: flag(8), DiskCache: flag(4),
 	}
 	for range 5 + r.IntN(60) {
-		c.Steps = append(c.Steps, versionsStep{randomOf(r, []string{"open", "open", "read", "read", "read", "read", "replace"}), r.IntN(100), torture.Seed(r.Uint64())})
+		c.Steps = append(c.Steps, versionsStep{randomOf(r, []string{"open", "open", "read", "read", "read", "read",
+			"replace"}), r.IntN(100), torture.Seed(r.Uint64())})
 	}
 	return c
 }
@@ -187,7 +190,8 @@ func runVersions(t testing.TB, c versionsCase) {
 			s.now.Add(1)
 		case step.Op == "open":
 			file := step.File % len(versionsFiles)
-			f, err := os.OpenFile(filepath.Join(dir, versionsFiles[file].name), os.O_RDONLY|int(step.Read%2)*unix.O_DIRECT, 0)
+			f, err := os.OpenFile(filepath.Join(dir, versionsFiles[file].name),
+				os.O_RDONLY|int(step.Read%2)*unix.O_DIRECT, 0)
 			if err != nil && !isErrno(err, "input/output error") {
 				t.Fatalf("step %d: %v", n, err)
 			}
@@ -195,7 +199,8 @@ func runVersions(t testing.TB, c versionsCase) {
 				opened = append(opened, &versionsOpen{File: f, file: file})
 			}
 		case len(opened) > 0:
-			if err := opened[step.File%len(opened)].read(step.Read.Rand(), int(s.now.Load())); err != nil && (c.promises() || !isMixture(err)) {
+			if err := opened[step.File%len(opened)].read(step.Read.Rand(), int(s.now.Load())); err != nil &&
+				(c.promises() || !isMixture(err)) {
 				t.Fatalf("step %d: %v", n, err)
 			}
 		}
@@ -245,7 +250,8 @@ func (f *versionsOpen) read(r *rand.Rand, now int) error {
 		return !bytes.Equal(p[:n], file.content(versionsLayer.ofVersion(v))[off:off+n])
 	})
 	if len(of) == 0 {
-		return mixture{fmt.Sprintf("%s: %d bytes from %d on are not of the versions %v, as those that were read before", file.name, n, off, f.versions)}
+		return mixture{fmt.Sprintf("%s: %d bytes from %d on are not of the versions %v, as those that were read before",
+			file.name, n, off, f.versions)}
 	}
 	f.versions = of
 	return nil

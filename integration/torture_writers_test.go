@@ -17,9 +17,9 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// writersTrial starts several processes that write the same dataset or directory at the same moment, and kills some of them. The commands
-// that were killed are given again. Exit code 0 means that the voxels of the command are there, and that the metadata name its layer. No
-// temporary file and no lock is left in the end.
+// writersTrial starts several processes that write the same dataset or directory at the same moment, and kills some of
+// them. The commands that were killed are given again. Exit code 0 means that the voxels of the command are there, and
+// that the metadata name its layer. No temporary file and no lock is left in the end.
 var writersTrial = torture.New("writers", newWritersCase, runWriters)
 
 type writersCase struct {
@@ -29,20 +29,23 @@ type writersCase struct {
 	Cube    int          `json:"cube"` // voxels of a side
 	Mags    int          `json:"mags,omitempty"`
 	Raw     bool         `json:"raw,omitempty"`
-	Same    bool         `json:"same,omitempty"`  // the writers have the same input
-	Kills   []int        `json:"kills,omitempty"` // of each writer: when it is killed, in µs after the start; 0: it is not
-	Rounds  int          `json:"rounds"`
+	Same    bool         `json:"same,omitempty"` // the writers have the same input
+	// of each writer: when it is killed, in µs after the start; 0: it is not
+	Kills  []int `json:"kills,omitempty"`
+	Rounds int   `json:"rounds"`
 }
 
 // writerKinds are what the writers do at the same time.
 var writerKinds = []func(*writers){
-	(*writers).importOneLayer, (*writers).replaceOneLayer, (*writers).importLayers, (*writers).importParts, (*writers).finishParts,
+	(*writers).importOneLayer, (*writers).replaceOneLayer, (*writers).importLayers, (*writers).importParts,
+	(*writers).finishParts,
 	(*writers).updateBoxes, (*writers).updateAndReplace, (*writers).updateAndImport, (*writers).copyFiles,
 }
 
 func newWritersCase(r *rand.Rand) writersCase {
 	c := writersCase{
-		Kind: r.IntN(len(writerKinds)), Content: torture.Seed(r.Uint64()), Cube: randomOf(r, []int{16, 32}), Mags: r.IntN(3), Raw: r.IntN(3) == 0,
+		Kind: r.IntN(len(writerKinds)), Content: torture.Seed(r.Uint64()), Cube: randomOf(r, []int{16, 32}),
+		Mags: r.IntN(3), Raw: r.IntN(3) == 0,
 		Same: r.IntN(4) == 0, Rounds: 1 + r.IntN(3),
 	}
 	for axis := range 3 {
@@ -65,7 +68,8 @@ func (c writersCase) valid() bool {
 			return false
 		}
 	}
-	return c.Kind >= 0 && c.Kind < len(writerKinds) && (c.Cube == 16 || c.Cube == 32) && c.Mags >= 0 && c.Mags <= 3 && len(c.Kills) >= 2 && len(c.Kills) <= 8 &&
+	return c.Kind >= 0 && c.Kind < len(writerKinds) && (c.Cube == 16 || c.Cube == 32) && c.Mags >= 0 && c.Mags <= 3 &&
+		len(c.Kills) >= 2 && len(c.Kills) <= 8 &&
 		c.Rounds >= 1 && c.Rounds <= 10
 }
 
@@ -111,17 +115,20 @@ func (w *writers) random(number int) []byte {
 
 // save writes voxels of a box as an NRRD file.
 func (w *writers) save(number int, at, size [3]int, voxels []byte) string {
-	header := fmt.Sprintf("NRRD0004\ntype: uint32\ndimension: 3\nspace dimension: 3\nspace units: \"nm\" \"nm\" \"nm\"\nsizes: %d %d %d\n"+
-		"space directions: (10,0,0) (0,10,0) (0,0,30)\nspace origin: (%d,%d,%d)\nencoding: raw\nendian: little\n\n",
+	header := fmt.Sprintf(
+		"NRRD0004\ntype: uint32\ndimension: 3\nspace dimension: 3\nspace units: \"nm\" \"nm\" \"nm\"\nsizes: %d %d %d\n"+
+			"space directions: (10,0,0) (0,10,0) (0,0,30)\nspace origin: (%d,%d,%d)\nencoding: raw\nendian: little\n\n",
 		size[0], size[1], size[2], 10*at[0], 10*at[1], 30*at[2])
-	return writeFile(w, filepath.Join(w.dir, fmt.Sprintf("in/%d-%v.nrrd", number, at)), append([]byte(header), voxels...))
+	return writeFile(w, filepath.Join(w.dir, fmt.Sprintf("in/%d-%v.nrrd", number, at)),
+		append([]byte(header), voxels...))
 }
 
 // command returns the arguments of an import.
 func (w *writers) command(input, layer string, more ...string) []string {
 	args := []string{"import", "-q", input, w.dataset, "--layer", layer}
 	if !slices.Contains(more, "--update") {
-		args = append(args, "--block", "8", "--cube", fmt.Sprint(w.Cube), "--mags", fmt.Sprint(w.Mags), "--category", "segmentation")
+		args = append(args, "--block", "8", "--cube", fmt.Sprint(w.Cube), "--mags", fmt.Sprint(w.Mags), "--category",
+			"segmentation")
 		if w.Raw {
 			args = append(args, "--compression", "raw")
 		}
@@ -132,8 +139,8 @@ func (w *writers) command(input, layer string, more ...string) []string {
 // killed is the exit code of a process that was killed.
 const killed = -1
 
-// together starts the commands at the same moment, kills those that the case kills, and returns their exit codes. A command that fails must
-// have one of the reasons.
+// together starts the commands at the same moment, kills those that the case kills, and returns their exit codes. A
+// command that fails must have one of the reasons.
 func (w *writers) together(commands [][]string, reasons ...string) (codes []int) {
 	barrier, start, err := os.Pipe()
 	if err != nil {
@@ -173,13 +180,14 @@ func (w *writers) together(commands [][]string, reasons ...string) (codes []int)
 }
 
 func (w *writers) checkReason(args []string, code int, stderr string, reasons []string) {
-	if code != 0 && code != killed && (crashIn(stderr) >= 0 || !slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(stderr, r) })) {
+	if code != 0 && code != killed && (crashIn(stderr) >= 0 ||
+		!slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(stderr, r) })) {
 		w.Fatalf("wkwfs %q: exit code %d, stderr %s; want one of %q", args, code, stderr, reasons)
 	}
 }
 
-// again gives the commands that were killed again, one after the other, and changes their codes. It returns the last command that succeeded
-// then, or -1.
+// again gives the commands that were killed again, one after the other, and changes their codes. It returns the last
+// command that succeeded then, or -1.
 func (w *writers) again(commands [][]string, codes []int, reasons ...string) (last int) {
 	last = -1
 	for i, args := range commands {
@@ -251,7 +259,8 @@ func (w *writers) checkOf(layer string, codes []int) (whose int) {
 	return -1
 }
 
-// checkLeft checks that no file of a writer is left. Of a layer that was not written again, or that was refused, there may be some.
+// checkLeft checks that no file of a writer is left. Of a layer that was not written again, or that was refused, there
+// may be some.
 func (w *writers) checkLeft() {
 	for name := range contents(w, w.dir) {
 		base := filepath.Base(name)
@@ -428,7 +437,8 @@ func (w *writers) copyFiles() {
 		}
 	}
 	for name, b := range got {
-		if !strings.Contains(name, ".part") && !slices.ContainsFunc(want, func(files map[string][]byte) bool { return bytes.Equal(files[name], b) }) {
+		if !strings.Contains(name, ".part") && !slices.ContainsFunc(want,
+			func(files map[string][]byte) bool { return bytes.Equal(files[name], b) }) {
 			w.Errorf("%s is not that of any copy; exit codes %v", name, codes)
 		}
 	}

@@ -51,10 +51,12 @@ func TestTree(t *testing.T) {
 	}
 	want = append(want, "color/2-2-1/z0/y3/x7.raw")
 	want = append(want, omeNames("color/ome-v3.zarr", "2-2-1", "2-2-1/c", "2-2-1/zarr.json", "zarr.json")...)
-	want = append(want, omeNames("color/ome.zarr", ".zattrs", ".zgroup", ".zmetadata", "2-2-1", "2-2-1/.zarray", "2-2-1/.zattrs")...)
+	want = append(want, omeNames("color/ome.zarr", ".zattrs", ".zgroup", ".zmetadata", "2-2-1", "2-2-1/.zarray",
+		"2-2-1/.zattrs")...)
 	want = append(want, "color/precomputed", "color/precomputed/2-2-1")
-	for _, chunk := range strings.Fields("224-240_112-128_0-16 224-240_112-128_16-32 224-240_96-112_0-16 224-240_96-112_16-32 " +
-		"240-256_112-128_0-16 240-256_112-128_16-32 240-256_96-112_0-16 240-256_96-112_16-32") {
+	for _, chunk := range strings.Fields(
+		"224-240_112-128_0-16 224-240_112-128_16-32 224-240_96-112_0-16 224-240_96-112_16-32 " +
+			"240-256_112-128_0-16 240-256_112-128_16-32 240-256_96-112_0-16 240-256_96-112_16-32") {
 		want = append(want, "color/precomputed/2-2-1/"+chunk)
 	}
 	want = append(want, "color/precomputed/info", "datasource-properties.json")
@@ -62,12 +64,14 @@ func TestTree(t *testing.T) {
 		t.Errorf("the tree is\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
 	}
 	original, _ := os.ReadFile(filepath.Join(source, "datasource-properties.json"))
-	if passed, err := os.ReadFile(filepath.Join(dir, "datasource-properties.json")); err != nil || string(passed) != string(original) {
+	if passed, err := os.ReadFile(filepath.Join(dir, "datasource-properties.json")); err != nil ||
+		string(passed) != string(original) {
 		t.Errorf("metadata: %q, %v", passed, err)
 	}
 }
 
-// omeNames returns the names of an OME-Zarr view in TestTree, in the order of a walk: metadata, and the chunks of cube 7,3,0.
+// omeNames returns the names of an OME-Zarr view in TestTree, in the order of a walk: metadata, and the chunks of cube
+// 7,3,0.
 func omeNames(dir string, metadata ...string) []string {
 	names := []string{dir}
 	chunks := "2-2-1"
@@ -84,7 +88,8 @@ func omeNames(dir string, metadata ...string) []string {
 			names = append(names, fmt.Sprintf("%s/%s/0/%d/%d", dir, chunks, y, x))
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })
+	slices.SortFunc(names,
+		func(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) })
 	return names
 }
 
@@ -107,12 +112,14 @@ func TestAttributes(t *testing.T) {
 	}
 	dir := mount(t, source)
 	for name, mode := range map[string]uint32{
-		"z0/y0/x0.raw": syscall.S_IFREG | 0o440, "z0/y0/x0.blocks": syscall.S_IFDIR | 0o550, "z0/y0/x0.blocks/z1/y1/x0.raw": syscall.S_IFREG | 0o440,
+		"z0/y0/x0.raw": syscall.S_IFREG | 0o440, "z0/y0/x0.blocks": syscall.S_IFDIR | 0o550,
+		"z0/y0/x0.blocks/z1/y1/x0.raw": syscall.S_IFREG | 0o440,
 	} {
 		if err := syscall.Stat(filepath.Join(dir, name), &st); err != nil {
 			t.Fatal(err)
 		}
-		if st.Mode != mode || st.Uid != below.Uid || st.Gid != below.Gid || st.Mtim != below.Mtim || st.Ctim != below.Ctim {
+		if st.Mode != mode || st.Uid != below.Uid || st.Gid != below.Gid || st.Mtim != below.Mtim ||
+			st.Ctim != below.Ctim {
 			t.Errorf("%s: mode %o, owner %d:%d, times %v %v; want %o, %d:%d, %v %v",
 				name, st.Mode, st.Uid, st.Gid, st.Mtim, st.Ctim, mode, below.Uid, below.Gid, below.Mtim, below.Ctim)
 		}
@@ -185,7 +192,8 @@ func TestReadAhead(t *testing.T) {
 		if err := unix.Stat(mount(t, source, c.args...), &st); err != nil {
 			t.Fatal(err)
 		}
-		kib, err := os.ReadFile(fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(st.Dev), unix.Minor(st.Dev)))
+		kib, err := os.ReadFile(fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(st.Dev),
+			unix.Minor(st.Dev)))
 		if got := strings.TrimSpace(string(kib)); err != nil || got != c.want {
 			t.Errorf("%v: %s KiB, want %s; %v", c.args, got, c.want, err)
 		}

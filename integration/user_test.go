@@ -126,7 +126,8 @@ func TestOrdinaryUserErrors(t *testing.T) {
 	requireUserMounts(t)
 	dir := tempDir(t)
 	r := asUser(t, "mount", dataset(t), dir)
-	if want := fmt.Sprintf("wkwfs: mountpoint %s: fusermount3 demands write access", dir); r.code != 1 || !strings.HasPrefix(r.stderr, want) {
+	if want := fmt.Sprintf("wkwfs: mountpoint %s: fusermount3 demands write access", dir); r.code != 1 ||
+		!strings.HasPrefix(r.stderr, want) {
 		t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, want)
 	}
 	config, err := os.ReadFile("/etc/fuse.conf")
@@ -134,7 +135,8 @@ func TestOrdinaryUserErrors(t *testing.T) {
 		return
 	}
 	r = asUser(t, "mount", "--allow-other", dataset(t), userDir(t))
-	if r.code != 1 || !strings.Contains(r.stderr, "hint: as root: echo user_allow_other >> "+filepath.Join("/etc", "fuse.conf")) {
+	if r.code != 1 || !strings.Contains(r.stderr, "hint: as root: echo user_allow_other >> "+filepath.Join("/etc",
+		"fuse.conf")) {
 		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
 	}
 }
@@ -145,7 +147,8 @@ func TestUmountOfOtherUser(t *testing.T) {
 	dir := mount(t, dataset(t))
 	for _, args := range [][]string{{"umount", dir}, {"umount", "--lazy", dir}} {
 		r := asUser(t, args...)
-		want := fmt.Sprintf("wkwfs: unmounting %s: mounted by another user: root\nhint: run it as that user, or as root\n", dir)
+		want := fmt.Sprintf(
+			"wkwfs: unmounting %s: mounted by another user: root\nhint: run it as that user, or as root\n", dir)
 		if r.code != 1 || r.stderr != want || !isMounted(dir) {
 			t.Errorf("%q: exit code %d, stderr %q; want %q", args, r.code, r.stderr, want)
 		}
@@ -180,7 +183,8 @@ func TestUmountInUseByUser(t *testing.T) {
 		t.Error(err)
 	}
 	r := asUser(t, "umount", dir)
-	want := fmt.Sprintf("wkwfs: unmounting %s: in use by sh (%d)\nhint: wkwfs umount --lazy %s\n", dir, reader.Process.Pid, dir)
+	want := fmt.Sprintf("wkwfs: unmounting %s: in use by sh (%d)\nhint: wkwfs umount --lazy %s\n", dir,
+		reader.Process.Pid, dir)
 	if r.code != 1 || r.stderr != want {
 		t.Errorf("exit code %d, stderr %q; want %q", r.code, r.stderr, want)
 	}

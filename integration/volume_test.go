@@ -25,7 +25,8 @@ func TestVolume(t *testing.T) {
 	for suffix, header := range map[string]int{"npy": 4096, "nrrd": 4096, "nii": 4096, "tif": 4096} {
 		got, err := os.ReadFile(filepath.Join(dir, "volume."+suffix))
 		if err != nil || len(got) < header+len(want) || !bytes.Equal(got[header:header+len(want)], want) {
-			t.Errorf("volume.%s: got %d bytes, error %v; want the model's voxels after the header", suffix, len(got), err)
+			t.Errorf("volume.%s: got %d bytes, error %v; want the model's voxels after the header", suffix, len(got),
+				err)
 		}
 	}
 	var description struct {
@@ -37,7 +38,8 @@ func TestVolume(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(b, &description)); err != nil {
 		t.Fatal(err)
 	}
-	if description.Dtype != "uint16" || description.Shape != sparse.size || description.Origin != sparse.min || description.VoxelSize != [3]float64{4, 5, 60} || description.Unit != "nm" {
+	if description.Dtype != "uint16" || description.Shape != sparse.size || description.Origin != sparse.min ||
+		description.VoxelSize != [3]float64{4, 5, 60} || description.Unit != "nm" {
 		t.Errorf("volume.json: %+v", description)
 	}
 }
@@ -46,7 +48,8 @@ func TestVolume(t *testing.T) {
 func TestSlices(t *testing.T) {
 	dir := filepath.Join(mount(t, sparse.write(t)), "color/1/slices")
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != sparse.size[2] || entries[0].Name() != "z0000002.tif" || entries[69].Name() != "z0000071.tif" {
+	if err != nil || len(entries) != sparse.size[2] || entries[0].Name() != "z0000002.tif" ||
+		entries[69].Name() != "z0000071.tif" {
 		t.Fatalf("%d slices: %v; error %v", len(entries), entries, err)
 	}
 	for z := sparse.min[2]; z < sparse.max()[2]; z += 7 {
@@ -58,7 +61,8 @@ func TestSlices(t *testing.T) {
 			t.Errorf("slice %d: got %d bytes, error %v; want the model's voxels", z, len(got), err)
 		}
 	}
-	for _, name := range []string{"z0000001.tif", "z0000072.tif", "z2.tif", "z+000002.tif", "z0000002.raw", "0000002.tif"} {
+	for _, name := range []string{"z0000001.tif", "z0000072.tif", "z2.tif", "z+000002.tif", "z0000002.raw",
+		"0000002.tif"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -81,7 +85,8 @@ func TestBoxes(t *testing.T) {
 			got, err := os.ReadFile(filepath.Join(dir, name+suffix))
 			if !sparse.overlaps(lo, hi) {
 				if !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("%s%s lies outside of the layer: got %d bytes, error %v; expected ENOENT", name, suffix, len(got), err)
+					t.Errorf("%s%s lies outside of the layer: got %d bytes, error %v; expected ENOENT", name, suffix,
+						len(got), err)
 				}
 				continue
 			}
@@ -94,8 +99,10 @@ func TestBoxes(t *testing.T) {
 		t.Errorf("the directory box lists %v, error %v; want nothing", entries, err)
 	}
 	for _, name := range []string{
-		"0-1_0-1_0-1", "0-1_0-1_0-1.mhd", "0-1_0-1_0-1.json", "0-1_0-1.raw", "1-0_0-1_0-1.raw", "0-0_0-1_0-1.raw", "00-1_0-1_0-1.raw", "+0-1_0-1_0-1.raw",
-		"0-1_0-1_0-1_0-1.raw", "0-1_0-1_0-1.raw.raw", "a-b_c-d_e-f.raw", ".raw", "0-1 0-1 0-1.raw", "0-99999999999999999999_0-1_0-1.raw",
+		"0-1_0-1_0-1", "0-1_0-1_0-1.mhd", "0-1_0-1_0-1.json", "0-1_0-1.raw", "1-0_0-1_0-1.raw", "0-0_0-1_0-1.raw",
+		"00-1_0-1_0-1.raw", "+0-1_0-1_0-1.raw",
+		"0-1_0-1_0-1_0-1.raw", "0-1_0-1_0-1.raw.raw", "a-b_c-d_e-f.raw", ".raw", "0-1 0-1 0-1.raw",
+		"0-99999999999999999999_0-1_0-1.raw",
 		"0-1000000000000_0-1000000000000_0-1000000000000.raw", " 0-1_0-1_0-1.raw", "0-1_0-1_0-1.RAW",
 	} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
@@ -183,7 +190,8 @@ func TestAttributesOfArrays(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 		b := make([]byte, 1000)
-		if n, err := unix.Listxattr(filepath.Join(dir, name), b); err != nil || strings.Count(string(b[:n]), "\x00") != attributesOf(name) {
+		if n, err := unix.Listxattr(filepath.Join(dir, name), b); err != nil ||
+			strings.Count(string(b[:n]), "\x00") != attributesOf(name) {
 			t.Errorf("%s: lists %q, %v", name, b[:n], err)
 		}
 		if _, err := unix.Getxattr(filepath.Join(dir, name), "user.other", b); !errors.Is(err, unix.ENODATA) {
@@ -234,11 +242,13 @@ func TestUnit(t *testing.T) {
 		if err := errors.Join(err, json.Unmarshal(b, &about)); err != nil || about.Unit != "nm" {
 			t.Errorf("unit %q: volume.json: %v, %q", c.unit, err, about.Unit)
 		}
-		for suffix, want := range map[string]string{".mhd": c.ofMHD, ".nii": c.ofNIfTI, ".nrrd": c.ofNRRD, ".nhdr": c.ofNRRD, ".xmf": c.ofNRRD, ".tif": "nm", ".npy": "", ".raw": ""} {
+		for suffix, want := range map[string]string{".mhd": c.ofMHD, ".nii": c.ofNIfTI, ".nrrd": c.ofNRRD,
+			".nhdr": c.ofNRRD, ".xmf": c.ofNRRD, ".tif": "nm", ".npy": "", ".raw": ""} {
 			attribute := make([]byte, 10)
 			n, _ := unix.Getxattr(filepath.Join(dir, "volume"+suffix), "user.wkwfs.unit", attribute)
 			if got := string(attribute[:max(n, 0)]); got != want || about.HeaderUnits[suffix] != want {
-				t.Errorf("unit %q: volume%s has the attribute %q, and %q in volume.json; expected %q", c.unit, suffix, got, about.HeaderUnits[suffix], want)
+				t.Errorf("unit %q: volume%s has the attribute %q, and %q in volume.json; expected %q", c.unit, suffix,
+					got, about.HeaderUnits[suffix], want)
 			}
 		}
 	}

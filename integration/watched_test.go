@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watched is a mount that has to behave well whatever the source is: its server does not panic, answers every request in time, stays
-// within its memory, and has no goroutine and no file too many at the end.
+// watched is a mount that has to behave well whatever the source is: its server does not panic, answers every request
+// in time, stays within its memory, and has no goroutine and no file too many at the end.
 type watched struct {
 	*server
 	log    string
@@ -34,7 +34,8 @@ func mountWatched(t testing.TB, source string, budget int, args ...string) *watc
 	t.Helper()
 	w := &watched{log: filepath.Join(tempDir(t), "log"), budget: budget}
 	t.Cleanup(func() { w.checkLog(t) }) // when the server has ended
-	w.server = mountServer(t, source, append([]string{"--log-file", w.log, "--cache-size", strconv.Itoa(budget)}, args...)...)
+	w.server = mountServer(t, source, append([]string{"--log-file", w.log, "--cache-size", strconv.Itoa(budget)},
+		args...)...)
 	w.files = openFiles(t, w.pid) + idleFiles
 	t.Cleanup(func() { w.checkIdle(t) })
 	return w
@@ -43,8 +44,8 @@ func mountWatched(t testing.TB, source string, budget int, args ...string) *watc
 // closesAll makes the check at the end wait until the server has closed all files that its readers needed.
 func (w *watched) closesAll() { w.files -= idleFiles }
 
-// request calls do, which sends requests to the server. It fails if do takes longer than answerLimit. Then it ends the server, so
-// that do returns. The server writes the stacks of its goroutines to its log. name is for the error.
+// request calls do, which sends requests to the server. It fails if do takes longer than answerLimit. Then it ends the
+// server, so that do returns. The server writes the stacks of its goroutines to its log. name is for the error.
 func (w *watched) request(t testing.TB, name string, do func()) {
 	t.Helper()
 	start := time.Now()
@@ -66,7 +67,8 @@ func (w *watched) checkIdle(t testing.TB) {
 		return
 	}
 	eventually(t, "the server closes its files", func() bool { return openFiles(t, w.pid) <= w.files })
-	eventually(t, "the goroutines of the server end", func() bool { return statusOf(t, w.dir).Process.Goroutines <= maxIdle })
+	eventually(t, "the goroutines of the server end",
+		func() bool { return statusOf(t, w.dir).Process.Goroutines <= maxIdle })
 	if peak := peakMemory(t, w.pid); peak > w.budget+memoryAllowed && os.Getenv(raceVariable) != "1" {
 		t.Errorf("the server used %d MiB, want at most %d + %d", peak>>20, w.budget>>20, memoryAllowed>>20)
 	}
@@ -87,7 +89,8 @@ func (w *watched) checkLog(t testing.TB) {
 // ownGoroutines returns the start of a dump, and of its goroutines those that are in code of the program.
 func ownGoroutines(dump string) string {
 	parts := strings.Split(dump, "\n\n")
-	rest := slices.DeleteFunc(parts[1:], func(goroutine string) bool { return !strings.Contains(goroutine, "github.com/wkwfs/") })
+	rest := slices.DeleteFunc(parts[1:],
+		func(goroutine string) bool { return !strings.Contains(goroutine, "github.com/wkwfs/") })
 	return strings.Join(append(parts[:1], rest...), "\n\n")
 }
 

@@ -26,8 +26,10 @@ func TestLinkOfWEBKNOSSOS(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(map[string]any{"scale": []int{4, 4, 30}, "dataLayers": []any{map[string]any{
-		"name": "color", "category": "color", "dataFormat": "zarr3", "boundingBox": map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12},
-		"mags": []any{map[string]any{"mag": []int{1, 1, 1}, "path": "./color/1", "axisOrder": map[string]int{"z": 0, "y": 1, "x": 2}}},
+		"name": "color", "category": "color", "dataFormat": "zarr3",
+		"boundingBox": map[string]any{"topLeft": []int{0, 0, 0}, "width": 40, "height": 24, "depth": 12},
+		"mags": []any{map[string]any{"mag": []int{1, 1, 1}, "path": "./color/1",
+			"axisOrder": map[string]int{"z": 0, "y": 1, "x": 2}}},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,9 @@ func TestLinkOfWEBKNOSSOS(t *testing.T) {
 			mu.Unlock()
 			http.Error(w, "not public", http.StatusForbidden)
 		case r.URL.Path == "/api/v9/datasets/"+id:
-			fmt.Fprintf(w, `{"id":%q,"name":"Brain","directoryName":"brain","owningOrganization":"lab","dataStore":{"url":%q}}`, id, server.URL)
+			fmt.Fprintf(w,
+				`{"id":%q,"name":"Brain","directoryName":"brain","owningOrganization":"lab","dataStore":{"url":%q}}`,
+				id, server.URL)
 		case strings.HasPrefix(r.URL.Path, "/data/v9/zarr/lab/brain/"):
 			streamed.ServeHTTP(w, r)
 		default:
@@ -76,7 +80,8 @@ func TestLinkOfWEBKNOSSOS(t *testing.T) {
 		t.Errorf("without a token: exit code %d, %s", r.code, r.stderr)
 	}
 	r = wkwfs(t, "info", server.URL+"/annotations/"+id+"?token="+token+"#1,2,3")
-	if r.code == 0 || !strings.Contains(r.stderr, "the link of an annotation") || !strings.Contains(r.stderr, "mount the zip") || strings.Contains(r.stderr, token) {
+	if r.code == 0 || !strings.Contains(r.stderr, "the link of an annotation") ||
+		!strings.Contains(r.stderr, "mount the zip") || strings.Contains(r.stderr, token) {
 		t.Errorf("an annotation: exit code %d, %s", r.code, r.stderr)
 	}
 	r = wkwfs(t, "info", server.URL+"/datasets/Brain-"+strings.Repeat("0", 24)+"/view?token="+token)

@@ -24,12 +24,14 @@ func TestWriters(t *testing.T) {
 	parallelHeavy(t)
 	for kind := range writerKinds {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			runWriters(t, writersCase{Kind: kind, Content: 1, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1, Kills: make([]int, 4), Rounds: amount(2, 40)})
+			runWriters(t, writersCase{Kind: kind, Content: 1, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1,
+				Kills: make([]int, 4), Rounds: amount(2, 40)})
 		})
 	}
 }
 
-// TestWritersKilled is TestWriters with processes that are killed, each at another moment in each round. The commands are given again.
+// TestWritersKilled is TestWriters with processes that are killed, each at another moment in each round. The commands
+// are given again.
 func TestWritersKilled(t *testing.T) {
 	parallelHeavy(t)
 	for kind := range writerKinds {
@@ -37,7 +39,8 @@ func TestWritersKilled(t *testing.T) {
 			for round := range amount(3, 40) {
 				at := 4000 + 9000*round%71_000
 				runWriters(t, writersCase{
-					Kind: kind, Content: 2, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 2, Raw: round%2 == 0, Kills: []int{at, 0, at / 2, 0}, Rounds: 1,
+					Kind: kind, Content: 2, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 2, Raw: round%2 == 0,
+					Kills: []int{at, 0, at / 2, 0}, Rounds: 1,
 				})
 			}
 		})
@@ -69,7 +72,8 @@ func withoutLocksDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := fusefs.Mount(dir, &withoutLocks{root.(*fusefs.LoopbackNode)}, &fusefs.Options{MountOptions: fuse.MountOptions{EnableLocks: true, FsName: "withoutlocks"}})
+	server, err := fusefs.Mount(dir, &withoutLocks{root.(*fusefs.LoopbackNode)},
+		&fusefs.Options{MountOptions: fuse.MountOptions{EnableLocks: true, FsName: "withoutlocks"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,18 +93,21 @@ func withoutLocksDir(t *testing.T) string {
 	return dir
 }
 
-// TestWritersWithoutLocks is TestWriters on a file system without locks. If a process is killed, the next one names the file that is to be removed.
+// TestWritersWithoutLocks is TestWriters on a file system without locks. If a process is killed, the next one names the
+// file that is to be removed.
 func TestWritersWithoutLocks(t *testing.T) {
 	t.Setenv("TMPDIR", withoutLocksDir(t))
 	for kind := range writerKinds {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			runWriters(t, writersCase{Kind: kind, Content: 3, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1, Kills: make([]int, 3), Rounds: amount(1, 20)})
+			runWriters(t, writersCase{Kind: kind, Content: 3, Size: [3]int{40, 30, 35}, Cube: 16, Mags: 1,
+				Kills: make([]int, 3), Rounds: amount(1, 20)})
 		})
 	}
 	w := newWriters(t)
 	mustRun(t, w.command(w.inputs[0], "l")...)
 	lock := writeFile(t, filepath.Join(w.dataset, ".l.lock"), nil)
-	if r := wkwfs(t, w.command(w.inputs[1], "l")...); r.code != 1 || !strings.Contains(r.stderr, lock) || !strings.Contains(r.stderr, "remove the file") {
+	if r := wkwfs(t, w.command(w.inputs[1], "l")...); r.code != 1 || !strings.Contains(r.stderr, lock) ||
+		!strings.Contains(r.stderr, "remove the file") {
 		t.Errorf("exit code %d, stderr %q", r.code, r.stderr)
 	}
 	if err := os.Remove(lock); err != nil {
@@ -122,7 +129,8 @@ func newWriters(t *testing.T) *writers {
 	return w
 }
 
-// TestLocksAreNotSeen: locks and temporary files of writers are not in a mount, in a copy or in a report, and readers do not wait for them.
+// TestLocksAreNotSeen: locks and temporary files of writers are not in a mount, in a copy or in a report, and readers
+// do not wait for them.
 func TestLocksAreNotSeen(t *testing.T) {
 	requireFUSE(t)
 	w := newWriters(t)
@@ -195,7 +203,8 @@ func TestUpdateWaits(t *testing.T) {
 	for p := make([]byte, 1000); ; {
 		n, err := stderr.Read(p)
 		output = append(output, p[:n]...)
-		if bytes.Contains(output, []byte("waiting: another process is writing the layer")) && cmd.Process.Signal(os.Interrupt) == nil && err == nil {
+		if bytes.Contains(output, []byte("waiting: another process is writing the layer")) &&
+			cmd.Process.Signal(os.Interrupt) == nil && err == nil {
 			break
 		}
 		if err != nil {

@@ -34,7 +34,8 @@ func parseArray(o object) (*chunked.Array, error) {
 		return nil, err
 	}
 	if a.Type, err = volume.ParseType(name); err != nil {
-		return nil, chunked.Unsupported{Part: "dataType", Expected: "an integer or a float", Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(name))}
+		return nil, chunked.Unsupported{Part: "dataType", Expected: "an integer or a float",
+			Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(name))}
 	}
 	if err := readCompression(o, a); err != nil {
 		return nil, err
@@ -64,7 +65,8 @@ func readCompression(o object, a *chunked.Array) error {
 	}
 	codecs, ok := compressions[compression.Type]
 	if !ok {
-		return chunked.Unsupported{Part: "compression", Expected: "a compression that is known", Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(compression.Type))}
+		return chunked.Unsupported{Part: "compression", Expected: "a compression that is known",
+			Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(compression.Type))}
 	}
 	a.Codecs, a.Compression = codecs, compression.Type
 	if compression.Type == "gzip" && compression.UseZlib {
@@ -79,8 +81,8 @@ const (
 	modeVarlength = 1
 )
 
-// headerParser returns a function that parses the header of a block, big-endian: mode and number of axes of 16 bits each, the
-// extent on each axis of 32 bits, and in mode 1 the number of values of 32 bits.
+// headerParser returns a function that parses the header of a block, big-endian: mode and number of axes of 16 bits
+// each, the extent on each axis of 32 bits, and in mode 1 the number of values of 32 bits.
 func headerParser(rank int) func(b []byte) (payload []byte, size []int, err error) {
 	return func(b []byte) ([]byte, []int, error) {
 		if n := 4 + 4*rank; len(b) < n {

@@ -6,17 +6,17 @@
 //
 // # Geometry
 //
-// The first axis varies fastest. Without names, 3 axes are x, y, z; 4 axes are x, y, z, c; 5 axes are x, y, z, c, t. The member
-// "axes" may name them. Other axes are layers, as
-// in package zarr.
+// The first axis varies fastest. Without names, 3 axes are x, y, z; 4 axes are x, y, z, c; 5 axes are x, y, z, c, t.
+// The member "axes" may name them. Other axes are layers, as in package zarr.
 //
 // # What it reads
 //
 //   - All data types but strings and objects.
 //   - The compressions raw, gzip, zlib, bzip2, lz4, blosc, zstd and xz.
 //   - Blocks of mode 0 (default) and mode 1 (varlength), cut at the end of the array or not.
-//   - Resolutions and units of OpenOrganelle (transform), n5-viewer (pixelResolution, downsamplingFactors), BigDataViewer
-//     (downsamplingFactors) and Paintera (resolution, offset). What a group says is the default for what is in it.
+//   - Resolutions and units of OpenOrganelle (transform), n5-viewer (pixelResolution, downsamplingFactors),
+//     BigDataViewer (downsamplingFactors) and Paintera (resolution, offset). What a group says is the default for what
+//     is in it.
 //
 // An array that needs anything else is refused: its error is a [volume.UnsupportedError] that names the field.
 //

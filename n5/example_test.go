@@ -53,7 +53,8 @@ func ExampleOpenArray() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	voxels, err := volume.ReadBox(context.Background(), mag, volume.Box{Min: volume.Vec{0, 1, 2}, Max: volume.Vec{1, 2, 4}})
+	voxels, err := volume.ReadBox(context.Background(), mag,
+		volume.Box{Min: volume.Vec{0, 1, 2}, Max: volume.Vec{1, 2, 4}})
 	fmt.Println(voxels, err)
 	// Output: [2 1 3 1] <nil>
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestExtents reads blocks whose headers have an extent of their own. It must have the voxels of the array, and no more than a block has.
+// TestExtents reads blocks whose headers have an extent of their own. It must have the voxels of the array, and no more
+// than a block has.
 func TestExtents(t *testing.T) {
 	const attributes = `{"dimensions": [5, 4, 4], "blockSize": [2, 2, 2], "dataType": "uint8", "compression": {"type": "raw"}}`
 	for _, c := range []struct {
@@ -36,7 +37,8 @@ func TestExtents(t *testing.T) {
 		for i := range voxels {
 			b = append(b, byte(1+i%c.extent[0])) // x + 1
 		}
-		m, err := OpenArray(fstest.MapFS{"attributes.json": {Data: []byte(attributes)}, c.name: {Data: b}}, ".", ArrayOptions{})
+		m, err := OpenArray(fstest.MapFS{"attributes.json": {Data: []byte(attributes)}, c.name: {Data: b}}, ".",
+			ArrayOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// FuzzArray opens an array with any attributes, and reads a block with any bytes. Nothing may panic or take memory out of
-// proportion, and errors must be those of the format.
+// FuzzArray opens an array with any attributes, and reads a block with any bytes. Nothing may panic or take memory out
+// of proportion, and errors must be those of the format.
 func FuzzArray(f *testing.F) {
 	root := refdata.Dir(f, "zarr")
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -26,7 +26,8 @@ func FuzzArray(f *testing.F) {
 			if err == nil {
 				f.Add(attributes, block)
 			}
-			f.Add(attributes, []byte("\x00\x01\x00\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x01"))
+			f.Add(attributes,
+				[]byte("\x00\x01\x00\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x01"))
 		}
 		return err
 	})
@@ -35,7 +36,8 @@ func FuzzArray(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, attributes, block []byte) {
 		m, err := OpenArray(fstest.MapFS{
-			attributesFile: &fstest.MapFile{Data: attributes}, "0/0/0": &fstest.MapFile{Data: block}, "0/0": &fstest.MapFile{Data: block},
+			attributesFile: &fstest.MapFile{Data: attributes}, "0/0/0": &fstest.MapFile{Data: block},
+			"0/0": &fstest.MapFile{Data: block},
 		}, ".", ArrayOptions{})
 		if err != nil {
 			wantFormat(t, err)
@@ -72,10 +74,13 @@ func wantFormat(t *testing.T, err error) {
 
 // FuzzTransform places arrays by any attributes of a group and an array.
 func FuzzTransform(f *testing.F) {
-	f.Add([]byte(`{"pixelResolution":{"dimensions":[4,4,40],"unit":"nm"},"scales":[[1,1,1],[2,2,1]]}`), []byte(`{"downsamplingFactors":[2,2,1]}`))
-	f.Add([]byte(`{"resolution":[4,4,40],"units":["um"]}`), []byte(`{"transform":{"axes":["z","y","x"],"scale":[0,-1,1e309],"translate":[1]}}`))
+	f.Add([]byte(`{"pixelResolution":{"dimensions":[4,4,40],"unit":"nm"},"scales":[[1,1,1],[2,2,1]]}`),
+		[]byte(`{"downsamplingFactors":[2,2,1]}`))
+	f.Add([]byte(`{"resolution":[4,4,40],"units":["um"]}`),
+		[]byte(`{"transform":{"axes":["z","y","x"],"scale":[0,-1,1e309],"translate":[1]}}`))
 	f.Fuzz(func(t *testing.T, group, array []byte) {
-		files := fstest.MapFS{"a/attributes.json": &fstest.MapFile{Data: group}, "a/s1/attributes.json": &fstest.MapFile{Data: array}}
+		files := fstest.MapFS{"a/attributes.json": &fstest.MapFile{Data: group},
+			"a/s1/attributes.json": &fstest.MapFile{Data: array}}
 		g, err := readNode(files, "a")
 		if err != nil {
 			return

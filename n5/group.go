@@ -69,8 +69,8 @@ type level struct {
 	factor volume.Factor // that the name says; zero for s0, s1, …
 }
 
-// newLevel returns the level for an array in a directory with a name: s0, or a factor such as 2-2-1. It returns nil if it is
-// something else.
+// newLevel returns the level for an array in a directory with a name: s0, or a factor such as 2-2-1. It returns nil if
+// it is something else.
 func newLevel(name string, n *node) *level {
 	if !n.isArray() {
 		return nil
@@ -86,7 +86,8 @@ func newLevel(name string, n *node) *level {
 	return nil
 }
 
-// place returns where the voxels of a level are, and its factor. If the metadata do not tell how coarse it is, its name or the sizes of the arrays do.
+// place returns where the voxels of a level are, and its factor. If the metadata do not tell how coarse it is, its name
+// or the sizes of the arrays do.
 func (l *level) place(group, first *node) ArrayOptions {
 	finest, _ := first.transform(group, first)
 	t, isOwn := l.node.transform(group, first)
@@ -125,7 +126,8 @@ func (n *node) size() volume.Vec {
 
 // addLayer adds arrays as the mags of one layer.
 func (s *searching) addLayer(group *node, name string, levels []*level) error {
-	slices.SortFunc(levels, func(a, b *level) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(levels,
+		func(a, b *level) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name)) })
 	var all []chunked.Resolution
 	for _, at := range levels {
 		o := at.place(group, levels[0].node)

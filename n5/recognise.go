@@ -15,17 +15,18 @@ const attributesFile = "attributes.json"
 // ErrNotRecognised is the error of [Recognise] for what is neither an array nor a group.
 var ErrNotRecognised = errors.New("not an N5 array or group")
 
-// ArrayOptions say how an array is shown: with the axes, the box and the size of a voxel that metadata outside of the array
-// give it. All fields are optional.
+// ArrayOptions say how an array is shown: with the axes, the box and the size of a voxel that metadata outside of the
+// array give it. All fields are optional.
 type ArrayOptions = chunked.Options
 
-// Recognise opens the array or the group in directory name of fsys, which must have an attributes.json. The Mag of an array
-// has its own description. An array with times is a Dataset with a layer for each, t0000 and so on. Arrays s0, s1, … of a group are the mags of a Layer, under these names. Other groups are a Dataset
-// of the arrays below them. What cannot be read is omitted, and the Layer or Dataset is a [volume.Omitter] that lists the
-// reasons.
+// Recognise opens the array or the group in directory name of fsys, which must have an attributes.json. The Mag of an
+// array has its own description. An array with times is a Dataset with a layer for each, t0000 and so on. Arrays s0,
+// s1, … of a group are the mags of a Layer, under these names. Other groups are a Dataset of the arrays below them.
+// What cannot be read is omitted, and the Layer or Dataset is a [volume.Omitter] that lists the reasons.
 //
-// The files of fsys must be an [io.ReaderAt]. Recognise returns [ErrNotRecognised] if there are no attributes, or if they are
-// those of another format. It returns another error if they cannot be read, or if nothing that they describe can.
+// The files of fsys must be an [io.ReaderAt]. Recognise returns [ErrNotRecognised] if there are no attributes, or if
+// they are those of another format. It returns another error if they cannot be read, or if nothing that they describe
+// can.
 func Recognise(fsys fs.FS, name string) (volume.Root, error) {
 	n, err := chunked.ReadRoot(fsys, name, readNode, ErrNotRecognised)
 	if err != nil {
@@ -45,8 +46,8 @@ func Recognise(fsys fs.FS, name string) (volume.Root, error) {
 	return s.Root(n.file())
 }
 
-// OpenArray opens the array in directory dir of fsys. If there are no attributes, the error is fs.ErrNotExist. A group is an
-// error.
+// OpenArray opens the array in directory dir of fsys. If there are no attributes, the error is fs.ErrNotExist. A group
+// is an error.
 func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	n, err := readNode(fsys, dir)
 	if err != nil {
@@ -55,8 +56,8 @@ func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	return n.mag(o)
 }
 
-// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000 and t0001: each is a
-// volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
+// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000
+// and t0001: each is a volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
 func ListPoints(fsys fs.FS, dir string, o ArrayOptions) ([]string, error) {
 	n, err := readNode(fsys, dir)
 	if err != nil {

@@ -13,9 +13,11 @@ import (
 
 const soundArray = `{"dimensions":[8,9,10],"blockSize":[4,4,4],"dataType":"uint16","compression":{"type":"gzip"}}`
 
-// TestNotRecognised: a file, and a directory without attributes, are not N5. Attributes that cannot be parsed are an error.
+// TestNotRecognised: a file, and a directory without attributes, are not N5. Attributes that cannot be parsed are an
+// error.
 func TestNotRecognised(t *testing.T) {
-	files := fstest.MapFS{"file": &fstest.MapFile{}, "dir/file": &fstest.MapFile{}, "bad/attributes.json": &fstest.MapFile{Data: []byte("{")}}
+	files := fstest.MapFS{"file": &fstest.MapFile{}, "dir/file": &fstest.MapFile{},
+		"bad/attributes.json": &fstest.MapFile{Data: []byte("{")}}
 	for _, name := range []string{"file", "dir"} {
 		if _, err := Recognise(files, name); err != ErrNotRecognised {
 			t.Errorf("%s: got %v", name, err)
@@ -37,7 +39,8 @@ func TestGroups(t *testing.T) {
 	}{
 		{map[string]string{"": `{}`, "s0": soundArray, "s1": soundArray, "s10": soundArray}, []string{" s0 s1 s10"}},
 		{map[string]string{"": `{"n5":"2.0.0"}`, "a": soundArray, "b/c": soundArray}, []string{"a 1", "b_c 1"}},
-		{map[string]string{"": `{"n5":"2.0.0"}`, "setup0": `{"downsamplingFactors":[[1,1,1],[2,2,1]]}`, "setup0/timepoint0/s0": soundArray, "setup0/timepoint0/s1": soundArray},
+		{map[string]string{"": `{"n5":"2.0.0"}`, "setup0": `{"downsamplingFactors":[[1,1,1],[2,2,1]]}`,
+			"setup0/timepoint0/s0": soundArray, "setup0/timepoint0/s1": soundArray},
 			[]string{"setup0_timepoint0 s0 s1"}},
 		{map[string]string{"": `{}`, "1": soundArray, "2-2-1": soundArray}, []string{" 1 2-2-1"}},
 		{map[string]string{"": `{}`, "s0": soundArray, "s1": `{"dimensions":[1]}`}, []string{" s0"}},
@@ -91,7 +94,8 @@ func TestRefused(t *testing.T) {
 		{`"uint16"`, `"string"`, "unsupported dataType"},
 		{`"gzip"`, `"jpeg"`, `unsupported compression: expected a compression that is known, found "jpeg"`},
 		{`"compression":{"type":"gzip"}`, `"compressionType":"gzip"`, ""},
-		{`8,9,10`, `8,9,10,2,3`, `unsupported axis "t": expected length 1, because only x, y, z and channels are shown, found 3: copy`},
+		{`8,9,10`, `8,9,10,2,3`,
+			`unsupported axis "t": expected length 1, because only x, y, z and channels are shown, found 3: copy`},
 	} {
 		changed := strings.Replace(soundArray, c.old, c.new, 1)
 		if strings.Count(c.new, ",") == 4 {
@@ -112,8 +116,10 @@ func TestHeader(t *testing.T) {
 	}{
 		{"\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04", ""},
 		{"\x00\x01\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04\x00\x00\x00\x0c", ""},
-		{"\x00\x01\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04\x00\x00\x00\x0d", "number of values at byte 12: expected 12, found 13"},
-		{"\x00\x01\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04\x00", "number of values at byte 12: expected 4 bytes, found 1"},
+		{"\x00\x01\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04\x00\x00\x00\x0d",
+			"number of values at byte 12: expected 12, found 13"},
+		{"\x00\x01\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04\x00",
+			"number of values at byte 12: expected 4 bytes, found 1"},
 		{"\x00\x02\x00\x02\x00\x00\x00\x03\x00\x00\x00\x04", "mode at byte 0: expected 0 or 1, found 2"},
 		{"\x00\x00\x00\x03\x00\x00\x00\x03\x00\x00\x00\x04", "number of axes at byte 2: expected 2, found 3"},
 		{"\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00", "block header at byte 0: expected 12 bytes, found 11"},

@@ -57,7 +57,8 @@ func TestReferenceData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g, _ := m.CubeGrid(); g.Type.String() != a.DType || g.Channels != a.Channels || g.Block != volume.Vec(a.Chunk) || g.Size != g.Block {
+			if g, _ := m.CubeGrid(); g.Type.String() != a.DType || g.Channels != a.Channels ||
+				g.Block != volume.Vec(a.Chunk) || g.Size != g.Block {
 				t.Errorf("got the grid %+v, expected %s × %d, blocks of %v", g, a.DType, a.Channels, a.Chunk)
 			}
 			voxels, err := volume.ReadBox(t.Context(), m, box)
@@ -78,7 +79,8 @@ func TestReferenceDamage(t *testing.T) {
 		t.Run(a.Case, func(t *testing.T) {
 			m, err := OpenArray(openDir(t, filepath.Join(root, a.Path)), ".", ArrayOptions{})
 			if a.Scope == "array" {
-				if _, ok := errors.AsType[*volume.FormatError](err); !ok || !strings.Contains(err.Error(), attributesFile) {
+				if _, ok := errors.AsType[*volume.FormatError](err); !ok ||
+					!strings.Contains(err.Error(), attributesFile) {
 					t.Errorf("got %v, expected an error with the file", err)
 				}
 				return
@@ -124,7 +126,8 @@ func TestResolutions(t *testing.T) {
 			}
 			g, _ := m.CubeGrid()
 			if g.Spacing != a.N5.Scale || m.About().Factor != volume.Factor(a.N5.Factor) || g.Origin != (volume.Vec{}) {
-				t.Errorf("got the spacing %v, the factor %v, the origin %v; expected %v, %v, 0", g.Spacing, m.About().Factor, g.Origin, a.N5.Scale, a.N5.Factor)
+				t.Errorf("got the spacing %v, the factor %v, the origin %v; expected %v, %v, 0", g.Spacing,
+					m.About().Factor, g.Origin, a.N5.Scale, a.N5.Factor)
 			}
 		})
 	}

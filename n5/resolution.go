@@ -28,9 +28,10 @@ func (v voxel) same(w voxel) bool {
 	return true
 }
 
-// resolution returns where the voxels are by their size: pixelResolution, or resolution, of the array or else of its group. The size in a group
-// is that at full resolution. So is the size in an array, multiplied by downsamplingFactors (n5-viewer), unless it differs from the size in the
-// group, or in the finest array (OpenOrganelle). isOwn is false if nothing tells how coarse the array is.
+// resolution returns where the voxels are by their size: pixelResolution, or resolution, of the array or else of its
+// group. The size in a group is that at full resolution. So is the size in an array, multiplied by downsamplingFactors
+// (n5-viewer), unless it differs from the size in the group, or in the finest array (OpenOrganelle). isOwn is false if
+// nothing tells how coarse the array is.
 func (n *node) resolution(group, finest *node) (t chunked.Transform, isOwn bool) {
 	factors, isOwn := n.downsampling(group)
 	v, found := n.voxel()
@@ -104,12 +105,13 @@ func (n *node) unit() float64 {
 	return chunked.Nanometres(units[0])
 }
 
-// downsampling returns the size of a voxel in voxels of full resolution: downsamplingFactors of the array, or those of its group.
-// A group has a list for each of s0, s1, …, under the name downsamplingFactors (BigDataViewer) or scales (n5-viewer). ok is false if
-// there is none. group may be nil.
+// downsampling returns the size of a voxel in voxels of full resolution: downsamplingFactors of the array, or those of
+// its group. A group has a list for each of s0, s1, …, under the name downsamplingFactors (BigDataViewer) or scales
+// (n5-viewer). ok is false if there is none. group may be nil.
 func (n *node) downsampling(group *node) (factors [3]float64, ok bool) {
 	factors = [3]float64{1, 1, 1}
-	if f, err := jsonlimit.List[float64](orNull(n.attrs["downsamplingFactors"]), chunked.MaxAxes, "numbers"); err == nil && len(f) >= 2 {
+	if f, err := jsonlimit.List[float64](orNull(n.attrs["downsamplingFactors"]), chunked.MaxAxes,
+		"numbers"); err == nil && len(f) >= 2 {
 		copy(factors[:], f)
 		return factors, true
 	}
@@ -127,8 +129,8 @@ func (n *node) downsampling(group *node) (factors [3]float64, ok bool) {
 	return factors, false
 }
 
-// inherit gives n the attributes of places that the group around it has and n has not: those of a group are the defaults of all that is in it
-// (n5-viewer, and the setups of BigDataViewer).
+// inherit gives n the attributes of places that the group around it has and n has not: those of a group are the
+// defaults of all that is in it (n5-viewer, and the setups of BigDataViewer).
 func (n *node) inherit(from *node) {
 	attrs := object{}
 	for _, name := range []string{"pixelResolution", "resolution", "units", "downsamplingFactors", "scales", "offset"} {

@@ -47,7 +47,8 @@ func TestTimes(t *testing.T) {
 			t.Fatalf("got %+v, %v, expected a dataset", r, err)
 		}
 		names, err := r.Dataset.Layers()
-		if want := fmt.Sprintf("%[1]st0000 %[1]st0001 %[1]st0002", c.prefix); err != nil || strings.Join(names, " ") != want {
+		if want := fmt.Sprintf("%[1]st0000 %[1]st0001 %[1]st0002", c.prefix); err != nil ||
+			strings.Join(names, " ") != want {
 			t.Fatalf("got the layers %q, %v, expected %s", names, err, want)
 		}
 		for n, name := range names {

@@ -16,8 +16,9 @@ func (n *node) options() ArrayOptions {
 	return ArrayOptions{Factor: volume.Factor{1, 1, 1}, Spacing: t.Spacing(), Origin: t.Origin(t)}
 }
 
-// transform returns where the voxels of an array are, in nm where the unit is known: by its transform, by that in its group, or by its voxel size. isOwn is false if that is the
-// same for all resolutions. group, and finest, the array s0 of the group, may be nil.
+// transform returns where the voxels of an array are, in nm where the unit is known: by its transform, by that in its
+// group, or by its voxel size. isOwn is false if that is the same for all resolutions. group, and finest, the array s0
+// of the group, may be nil.
 func (n *node) transform(group, finest *node) (t chunked.Transform, isOwn bool) {
 	t, isOwn = parseTransform(n.attrs["transform"])
 	if !isOwn && group != nil {
@@ -55,8 +56,8 @@ func orNull(b []byte) []byte {
 	return b
 }
 
-// parseTransform parses a transform of OpenOrganelle: lists with a number or a text for each axis, which "axes" names. It
-// returns false if there is none, or if it is not complete.
+// parseTransform parses a transform of OpenOrganelle: lists with a number or a text for each axis, which "axes" names.
+// It returns false if there is none, or if it is not complete.
 func parseTransform(raw []byte) (t chunked.Transform, ok bool) {
 	var o object
 	if raw == nil || o.UnmarshalJSON(raw) != nil {

@@ -44,8 +44,8 @@ func (c *chunk) WorkMemory(g volume.Grid) int { return c.scale.WorkMemory(g) }
 // Close closes the file.
 func (c *chunk) Close() error { return c.file.Close() }
 
-// Fill reads and decodes the block, and sets its Voxels or Err. Err is a *volume.FormatError if the chunk is damaged, and
-// volume.ErrChanged if the file changed since it was opened.
+// Fill reads and decodes the block, and sets its Voxels or Err. Err is a *volume.FormatError if the chunk is damaged,
+// and volume.ErrChanged if the file changed since it was opened.
 func (c *chunk) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	for i := range blocks {
 		b := &blocks[i]
@@ -138,9 +138,10 @@ func (c *chunk) encoded(ctx context.Context, size volume.Vec) (*[]byte, error) {
 	return buf, nil
 }
 
-// layOut returns the block of the chunk. decode gets memory for its voxels as they are encoded: the start of the block, unless their channels
-// are in another order.
-func (c *chunk) layOut(size volume.Vec, memory func(at volume.Vec) []byte, decode func(dst []byte) error) ([]byte, error) {
+// layOut returns the block of the chunk. decode gets memory for its voxels as they are encoded: the start of the block,
+// unless their channels are in another order.
+func (c *chunk) layOut(size volume.Vec, memory func(at volume.Vec) []byte, decode func(dst []byte) error) ([]byte,
+	error) {
 	grid, n := c.scale.grid(), c.scale.voxelBytes(size)
 	block := memory(volume.Vec{})
 	if !c.scale.interleaves() {
@@ -159,7 +160,8 @@ func (c *chunk) layOut(size volume.Vec, memory func(at volume.Vec) []byte, decod
 	return block, nil
 }
 
-// compressedBy returns the compression of the chunk. If neither the info file nor the file name declares it, the first bytes decide.
+// compressedBy returns the compression of the chunk. If neither the info file nor the file name declares it, the first
+// bytes decide.
 func (c *chunk) compressedBy(in *chunkReader) (compression, error) {
 	if c.compression != undeclared {
 		return c.compression, nil
@@ -171,7 +173,8 @@ func (c *chunk) compressedBy(in *chunkReader) (compression, error) {
 }
 
 func (c *chunk) broken(expected, found string) error {
-	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Expected: expected, Found: found}
+	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Expected: expected,
+		Found: found}
 }
 
 // undecodable returns the error for that of a decoder, or nil.

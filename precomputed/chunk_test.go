@@ -101,7 +101,8 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s of %s: got %+v, %v", c.encoding, c.values, i, err)
 		}
 	}
-	b := strings.NewReplacer(`"uint8"`, `"uint32"`, `"raw"`, `"compressed_segmentation","compressed_segmentation_block_size":[8,8,0]`).Replace(goodInfo)
+	b := strings.NewReplacer(`"uint8"`, `"uint32"`, `"raw"`,
+		`"compressed_segmentation","compressed_segmentation_block_size":[8,8,0]`).Replace(goodInfo)
 	if i, err := parseInfo([]byte(b)); err != nil || len(i.scales) != 0 {
 		t.Errorf("empty blocks: got %+v, %v", i, err)
 	}
@@ -113,7 +114,10 @@ func TestInterleave(t *testing.T) {
 		for _, channels := range []int{1, 2, 3, 5} {
 			n := dataType.Size()
 			size, block := volume.Vec{3, 2, 2}, volume.Vec{4, 2, 3}
-			value := func(p volume.Vec, channel, i int) byte { return byte(p[0] + 4*p[1] + 8*p[2] + 16*channel + 100*i + 1) }
+			value := func(p volume.Vec, channel,
+				i int) byte {
+				return byte(p[0] + 4*p[1] + 8*p[2] + 16*channel + 100*i + 1)
+			}
 			var planar []byte
 			for channel := range channels {
 				for p := range (volume.Box{Max: size}).All() {

@@ -26,16 +26,18 @@ const (
 	bzipped
 )
 
-// forms are the names that the file of a chunk may have, as CloudVolume and cloud-files write them, and in their order. Other programs
-// write .zst.
+// forms are the names that the file of a chunk may have, as CloudVolume and cloud-files write them, and in their order.
+// Other programs write .zst.
 var forms = []struct {
 	suffix      string
 	compression compression
 }{
-	{"", undeclared}, {gzipSuffix, gzipped}, {".br", brotlied}, {".zstd", zstded}, {".zst", zstded}, {".xz", xzed}, {".bz2", bzipped},
+	{"", undeclared}, {gzipSuffix, gzipped}, {".br", brotlied}, {".zstd", zstded}, {".zst", zstded}, {".xz", xzed},
+	{".bz2", bzipped},
 }
 
-// usualForms is how many of the forms are asked for before a listing tells whether there is a file at all: each takes a request.
+// usualForms is how many of the forms are asked for before a listing tells whether there is a file at all: each takes a
+// request.
 const usualForms = 2
 
 // isForm reports whether a suffix is that of one of the forms.
@@ -62,7 +64,8 @@ func withoutSuffix(name string) string {
 	return stem
 }
 
-// codecs are those that need all stored bytes in memory. They decode into memory of the caller, whatever window the bytes claim.
+// codecs are those that need all stored bytes in memory. They decode into memory of the caller, whatever window the
+// bytes claim.
 var codecs = map[compression]codec.Codec{zstded: codec.Zstd{}, xzed: codec.XZ{}, bzipped: codec.Bzip2{}}
 
 // brotliWindow is the most memory that a decoder of RFC 7932 takes, nearly all of it for its window.
@@ -81,8 +84,8 @@ func (s *scaleInfo) unpackMemory(by compression) int {
 	return s.maxStored(size) + codec.Scratch(c, s.maxEncoded(size))
 }
 
-// unpack decompresses the stored bytes into dst, and checks checksums and lengths. It returns how many bytes that is. More than dst has
-// are an error.
+// unpack decompresses the stored bytes into dst, and checks checksums and lengths. It returns how many bytes that is.
+// More than dst has are an error.
 func (c *chunk) unpack(by compression, in *chunkReader, dst []byte) (n int, err error) {
 	switch known := codecs[by]; {
 	case known != nil:
@@ -157,8 +160,8 @@ func readAll(r io.Reader, dst []byte) (n int, err error) {
 	return n, nil
 }
 
-// look calls try with the names that the file of a chunk may have, until one is there. Other errors of try end it. The error is
-// fs.ErrNotExist only if the chunk is absent: no file has its name with another suffix, and no link has it.
+// look calls try with the names that the file of a chunk may have, until one is there. Other errors of try end it. The
+// error is fs.ErrNotExist only if the chunk is absent: no file has its name with another suffix, and no link has it.
 func (f *files) look(op string, c volume.Vec, try func(name string, by compression) error) error {
 	for i, form := range forms {
 		if i == usualForms {

@@ -23,8 +23,9 @@
 //   - Chunks in files, plain or compressed, and chunks in shards.
 //   - All data types of package volume. The encodings support fewer.
 //
-// Limits: a decoded chunk has at most [MaxChunkBytes], numbers in the info file are at most 2^40, and the ID of a
-// chunk has at most 64 bits. Obsolete shards with a separate index file are errors. A scale that cannot be read is omitted, and [volume.Omitter] lists the reason.
+// Limits: a decoded chunk has at most [MaxChunkBytes], numbers in the info file are at most 2^40, and the ID of a chunk
+// has at most 64 bits. Obsolete shards with a separate index file are errors. A scale that cannot be read is omitted,
+// and [volume.Omitter] lists the reason.
 //
 // # Absence and damage
 //

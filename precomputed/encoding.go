@@ -14,8 +14,8 @@ type encoding struct {
 	blockwise bool // chunks are encoded in smaller blocks, of scaleInfo.block voxels
 	supports  func(t volume.Type, channels int) bool
 
-	// stored returns the limit for the encoded bytes of a chunk with n bytes of voxels, in blocks of a number of voxels. work returns how many
-	// bytes decode takes at most besides data and dst. A float cannot overflow.
+	// stored returns the limit for the encoded bytes of a chunk with n bytes of voxels, in blocks of a number of
+	// voxels. work returns how many bytes decode takes at most besides data and dst. A float cannot overflow.
 	stored func(s *scaleInfo, n, blockVoxels float64) float64
 	work   func(s *scaleInfo, n int) int
 
@@ -64,11 +64,14 @@ var encodings = []encoding{
 		decode:   decodePicture(picture.DecodePNG),
 	},
 	{
-		name:     "jpeg",
-		supports: func(t volume.Type, channels int) bool { return t == volume.Uint8 && (channels == 1 || channels == 3) },
-		stored:   pictureBytes,
-		work:     pictureMemory(picture.JPEGMemory),
-		decode:   decodePicture(picture.DecodeJPEG),
+		name: "jpeg",
+		supports: func(t volume.Type,
+			channels int) bool {
+			return t == volume.Uint8 && (channels == 1 || channels == 3)
+		},
+		stored: pictureBytes,
+		work:   pictureMemory(picture.JPEGMemory),
+		decode: decodePicture(picture.DecodeJPEG),
 	},
 	{
 		name:     "jxl",
@@ -86,7 +89,8 @@ func isPicture(t volume.Type, channels int) bool {
 
 // decodePicture returns the decode function of a picture format. A chunk is a picture with one pixel for each voxel.
 // Only the number of pixels matters, not width and height.
-func decodePicture(decode func(data []byte, pixels, channels, valueBytes int, dst []byte) error) func(*scaleInfo, []byte, volume.Vec, []byte) error {
+func decodePicture(decode func(data []byte, pixels, channels, valueBytes int, dst []byte) error) func(*scaleInfo,
+	[]byte, volume.Vec, []byte) error {
 	return func(s *scaleInfo, data []byte, size volume.Vec, dst []byte) error {
 		return decode(data, size[0]*size[1]*size[2], s.channels, s.dataType.Size(), dst)
 	}
@@ -135,8 +139,8 @@ func (s *scaleInfo) maxStored(size volume.Vec) int {
 	return limit + limit/64 + 1<<16
 }
 
-// WorkMemory implements [volume.MemoryReporter]. A chunk in gzip is not in memory as it is stored; unpacking has what the other compressions that
-// were found take.
+// WorkMemory implements [volume.MemoryReporter]. A chunk in gzip is not in memory as it is stored; unpacking has what
+// the other compressions that were found take.
 func (s *scaleInfo) WorkMemory(volume.Grid) int {
 	size := s.chunk.Min(s.bounds.Size())
 	work, n := latePieceBytes+int(s.unpacking.Load()), s.voxelBytes(size)

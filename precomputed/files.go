@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// files stores each chunk in a file (volume.md, "Unsharded chunk storage"). The file has the chunk's name, or one of the
-// suffixes of [forms] if it is compressed. If several exist, the first one of these is read.
+// files stores each chunk in a file (volume.md, "Unsharded chunk storage"). The file has the chunk's name, or one of
+// the suffixes of [forms] if it is compressed. If several exist, the first one of these is read.
 type files struct {
 	fsys  fs.FS
 	dir   string
@@ -55,7 +55,8 @@ func (f *files) Positions(fresh bool) (lattice.Positions, error) {
 		return lattice.Positions{}, err
 	}
 	now, version := time.Now(), vfs.VersionOf(info)
-	if f.listed.IsZero() || version != f.version || !vfs.HasModTime(info) || f.listed.Sub(info.ModTime()) < timeResolution || lattice.HasPassed(f.err) {
+	if f.listed.IsZero() || version != f.version || !vfs.HasModTime(info) ||
+		f.listed.Sub(info.ModTime()) < timeResolution || lattice.HasPassed(f.err) {
 		f.found.Release()
 		f.found = lattice.Positions{}
 		if f.found, err = f.list(); err != nil && !lattice.IsTooMany(err) {
@@ -157,11 +158,12 @@ func (f *files) checkAbsent(name string, err error) error {
 
 func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// describe returns the attributes of chunk c, which is a file. Its version names the voxels: a file may be linked as several chunks, and of
-// several volumes, but a chunk at the end of the scale has other voxels of the same bytes.
+// describe returns the attributes of chunk c, which is a file. Its version names the voxels: a file may be linked as
+// several chunks, and of several volumes, but a chunk at the end of the scale has other voxels of the same bytes.
 func (f *files) describe(c volume.Vec, file fs.FileInfo) fs.FileInfo {
 	s, version := f.scale, vfs.VersionOf(file)
-	sum := sha256.Sum256(fmt.Appendf(version[:], "%v %v %d %s %v %v", s.grid().Size, s.dataType, s.channels, s.encoding.name, s.block, s.chunkBox(c).Size()))
+	sum := sha256.Sum256(fmt.Appendf(version[:], "%v %v %d %s %v %v", s.grid().Size, s.dataType, s.channels,
+		s.encoding.name, s.block, s.chunkBox(c).Size()))
 	return vfs.WithVersion(file, vfs.Version(sum[:16]))
 }
 
@@ -181,7 +183,8 @@ func (f *files) open(c volume.Vec) (opened *storedChunk, err error) {
 	return opened, err
 }
 
-// listedAs returns nil if a chunk is listed, or if it is not known which chunks are. The error for one that is not is fs.ErrNotExist.
+// listedAs returns nil if a chunk is listed, or if it is not known which chunks are. The error for one that is not is
+// fs.ErrNotExist.
 func (f *files) listedAs(op string, c volume.Vec) error {
 	for _, fresh := range []bool{false, true} { // a cached listing may be older than the file
 		found, err := f.Positions(fresh)
@@ -208,7 +211,8 @@ func (f *files) missing(op string, c volume.Vec) error {
 		}
 	}
 	if found, err := f.Positions(false); err == nil && found.Contains(c) {
-		return fmt.Errorf("%s.*: a file has this name with a suffix that is not known: expected none, or one of %s", name, knownSuffixes())
+		return fmt.Errorf("%s.*: a file has this name with a suffix that is not known: expected none, or one of %s",
+			name, knownSuffixes())
 	}
 	return notExist(op, name)
 }

@@ -87,7 +87,8 @@ func TestNotAbsent(t *testing.T) {
 	}
 	mag := openScale(t, dir, "8_8_30")
 	want := map[volume.Vec]string{
-		{0, 0, 0}: "a suffix that is not known: expected none, or one of .gz, .br", {1, 0, 0}: "a suffix that is not known",
+		{0, 0, 0}: "a suffix that is not known: expected none, or one of .gz, .br",
+		{1, 0, 0}: "a suffix that is not known",
 		{2, 0, 0}: "a symbolic link that leads nowhere", {2, 2, 1}: "leads out of SOURCE",
 	}
 	if got := cubes(t, mag); len(got) != len(want) {
@@ -218,8 +219,8 @@ func TestChangedChunk(t *testing.T) {
 	}
 }
 
-// TestLinkedChunks: chunks that are links to one file have the same version if they have the same voxels, and only then: blocks of the same
-// version share memory in a cache.
+// TestLinkedChunks: chunks that are links to one file have the same version if they have the same voxels, and only
+// then: blocks of the same version share memory in a cache.
 func TestLinkedChunks(t *testing.T) {
 	s := goodScale(t)
 	full, cutOnY := volume.Vec{}, volume.Vec{0, 2, 0}
@@ -229,7 +230,8 @@ func TestLinkedChunks(t *testing.T) {
 		path.Join("8_8_30", s.chunkName(cutOnY)): bytes.Repeat([]byte{7}, 8*1*4),
 	})
 	link := func(from, to volume.Vec) {
-		if err := os.Link(filepath.Join(dir, path.Join("8_8_30", s.chunkName(from))), filepath.Join(dir, path.Join("8_8_30", s.chunkName(to)))); err != nil {
+		if err := os.Link(filepath.Join(dir, path.Join("8_8_30", s.chunkName(from))),
+			filepath.Join(dir, path.Join("8_8_30", s.chunkName(to)))); err != nil {
 			t.Fatal(err)
 		}
 	}

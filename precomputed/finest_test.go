@@ -15,7 +15,8 @@ func TestFinestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(i.scales) != 2 || i.scales[0].factor != (volume.Factor{4, 4, 1}) || i.scales[1].factor != (volume.Factor{2, 2, 1}) {
+	if len(i.scales) != 2 || i.scales[0].factor != (volume.Factor{4, 4, 1}) ||
+		i.scales[1].factor != (volume.Factor{2, 2, 1}) {
 		t.Errorf("got %+v", i.scales)
 	}
 }

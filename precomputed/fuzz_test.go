@@ -30,7 +30,8 @@ func FuzzInfo(f *testing.F) {
 			last := s.lattice.Size.Sub(volume.Cube(1))
 			for _, c := range []volume.Vec{{}, last} {
 				box := s.chunkBox(c)
-				if size := box.Size(); min(size[0], size[1], size[2]) < 1 || size.Max(s.chunk) != s.chunk || box.Intersect(s.bounds) != box {
+				if size := box.Size(); min(size[0], size[1], size[2]) < 1 || size.Max(s.chunk) != s.chunk ||
+					box.Intersect(s.bounds) != box {
 					t.Fatalf("%+v: chunk %v is %v", s, c, box)
 				}
 				if back, ok := s.parseChunkName(s.chunkName(c)); !ok || back != c {
@@ -128,7 +129,8 @@ func checkRobust(t *testing.T, files fstest.MapFS) {
 
 // FuzzShard: any bytes of a shard file.
 func FuzzShard(f *testing.F) {
-	specs := []string{identitySpec, `"hash":"identity","preshift_bits":0,"minishard_bits":1,"shard_bits":0,"minishard_index_encoding":"gzip","data_encoding":"gzip"`}
+	specs := []string{identitySpec,
+		`"hash":"identity","preshift_bits":0,"minishard_bits":1,"shard_bits":0,"minishard_index_encoding":"gzip","data_encoding":"gzip"`}
 	for n, text := range specs {
 		_, s := shardedInfo(f, text)
 		chunks := map[uint64][]byte{}
@@ -153,7 +155,8 @@ func FuzzChunk(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n uint8, suffixed bool, stored []byte) {
 		e := encodings[int(n)%len(encodings)]
-		b := []byte(changed(t, `"encoding":"raw"`, `"encoding":"`+e.name+`","compressed_segmentation_block_size":[8,8,8]`))
+		b := []byte(changed(t, `"encoding":"raw"`,
+			`"encoding":"`+e.name+`","compressed_segmentation_block_size":[8,8,8]`))
 		if e.blockwise {
 			b = bytes.Replace(b, []byte(`"uint8"`), []byte(`"uint32"`), 1)
 		}

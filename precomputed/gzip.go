@@ -22,8 +22,8 @@ func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b, 
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// gunzip decompresses all of in into dst, and checks checksums and lengths. It returns how many bytes that is. More than dst has are an
-// error.
+// gunzip decompresses all of in into dst, and checks checksums and lengths. It returns how many bytes that is. More
+// than dst has are an error.
 func gunzip(in io.Reader, dst []byte) (int, error) {
 	n, err := decompress(in, dst)
 	if err != nil {

@@ -22,7 +22,8 @@ func TestIndexes(t *testing.T) {
 	if _, kept := x.get(key(4)); !kept || x.kept.Len() != 1 {
 		t.Errorf("kept %v, %d indexes: expected only the one that is larger than the budget", kept, x.kept.Len())
 	}
-	if a, b := newShards(nil, "a", &scaleInfo{sharding: &sharding{}}), newShards(nil, "b", &scaleInfo{sharding: &sharding{}}); a.indexes != b.indexes {
+	if a, b := newShards(nil, "a", &scaleInfo{sharding: &sharding{}}),
+		newShards(nil, "b", &scaleInfo{sharding: &sharding{}}); a.indexes != b.indexes {
 		t.Error("two scales have a budget of their own each")
 	}
 	x.add(key(5), nil)

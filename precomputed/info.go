@@ -206,14 +206,16 @@ func (s *scaleInfo) readEncoding(o object) error {
 			return err
 		}
 		if min(block[0], block[1], block[2]) < 1 {
-			return fmt.Errorf("compressed_segmentation_block_size: expected 1 or more on each axis, found %v", volume.Vec(block))
+			return fmt.Errorf("compressed_segmentation_block_size: expected 1 or more on each axis, found %v",
+				volume.Vec(block))
 		}
 		s.block = volume.Vec(block)
 	}
 	return nil
 }
 
-// readChunk reads the first valid chunk size, and the others. The scale is stored completely in each of its chunk sizes.
+// readChunk reads the first valid chunk size, and the others. The scale is stored completely in each of its chunk
+// sizes.
 func (s *scaleInfo) readChunk(o object) error {
 	err, chosen := errors.New("the list is empty"), false
 	if sizes, ok := o["chunk_sizes"]; ok {
@@ -262,8 +264,8 @@ func (s *scaleInfo) readSharding(o object) error {
 	return nil
 }
 
-// grid returns the geometry of chunk 0,0,0. A large chunk that goes far past the end of the scale has several blocks, of which the first has
-// all that is stored.
+// grid returns the geometry of chunk 0,0,0. A large chunk that goes far past the end of the scale has several blocks,
+// of which the first has all that is stored.
 func (s *scaleInfo) grid() volume.Grid {
 	block := s.chunk
 	if s.voxelBytes(block) > largeChunk {

@@ -35,7 +35,8 @@ func TestParseInfo(t *testing.T) {
 		Size: volume.Vec{8, 8, 4}, Block: volume.Vec{8, 8, 4}, Type: volume.Uint8, Channels: 1,
 		Origin: volume.Vec{-2, 0, 5}, Spacing: [3]float64{16, 16, 30},
 	}
-	if s.grid() != want || s.factor != (volume.Factor{2, 2, 1}) || s.bounds.Max != (volume.Vec{8, 9, 14}) || s.lattice.Size != (volume.Vec{2, 2, 3}) {
+	if s.grid() != want || s.factor != (volume.Factor{2, 2, 1}) || s.bounds.Max != (volume.Vec{8, 9, 14}) ||
+		s.lattice.Size != (volume.Vec{2, 2, 3}) {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -59,7 +60,8 @@ func TestInfoForms(t *testing.T) {
 			continue
 		}
 		s := i.scales[0]
-		if s.bounds.Size() != (volume.Vec{20, 17, 9}) || s.bounds.Min != (volume.Vec{-3, 0, 5}) || s.chunk != (volume.Vec{8, 8, 4}) ||
+		if s.bounds.Size() != (volume.Vec{20, 17, 9}) || s.bounds.Min != (volume.Vec{-3, 0, 5}) ||
+			s.chunk != (volume.Vec{8, 8, 4}) ||
 			s.dataType != volume.Uint8 || s.encoding.name != "raw" || s.sharding != nil || i.category != "color" {
 			t.Errorf("%s: got %+v", c.new, s)
 		}
@@ -95,15 +97,23 @@ func TestInfoErrors(t *testing.T) {
 		{`[8,8,30]`, `[8,8,-30]`, "resolution: expected 3 numbers above 0"},
 		{`"encoding":"raw"`, `"encoding":"zfp"`, `encoding: unknown: "zfp"`},
 		{`"encoding":"raw"`, `"no":1`, `encoding: unknown: ""`},
-		{`"encoding":"raw"`, `"encoding":"compressed_segmentation"`, "encoding: compressed_segmentation cannot hold 1 × uint8"},
+		{`"encoding":"raw"`, `"encoding":"compressed_segmentation"`,
+			"encoding: compressed_segmentation cannot hold 1 × uint8"},
 		{`"encoding"`, `"sharding":7,"encoding"`, "sharding: expected an object, found 7"},
-		{`"encoding"`, `"sharding":{},"encoding"`, `sharding: @type: expected neuroglancer_uint64_sharded_v1, found ""`},
-		{`"encoding"`, sharded("identity", "md5"), `sharding: hash: expected identity or murmurhash3_x86_128, found "md5"`},
-		{`"encoding"`, sharded(`"preshift_bits":1`, `"preshift_bits":65`), "sharding: preshift_bits: expected 0 to 64, found 65"},
-		{`"encoding"`, sharded(`"minishard_bits":1`, `"minishard_bits":-1`), "sharding: minishard_bits: expected 0 to 24, found -1"},
-		{`"encoding"`, sharded(`"shard_bits":2`, `"shard_bits":64`), "sharding: shard_bits: expected 0 to 63, found 64"},
-		{`"encoding"`, sharded(`"hash"`, `"data_encoding":"zstd","hash"`), "sharding: data_encoding: expected raw or gzip"},
-		{`"encoding"`, sharded(`"hash"`, `"minishard_index_encoding":"br","hash"`), "sharding: minishard_index_encoding: expected raw or gzip"},
+		{`"encoding"`, `"sharding":{},"encoding"`,
+			`sharding: @type: expected neuroglancer_uint64_sharded_v1, found ""`},
+		{`"encoding"`, sharded("identity", "md5"),
+			`sharding: hash: expected identity or murmurhash3_x86_128, found "md5"`},
+		{`"encoding"`, sharded(`"preshift_bits":1`, `"preshift_bits":65`),
+			"sharding: preshift_bits: expected 0 to 64, found 65"},
+		{`"encoding"`, sharded(`"minishard_bits":1`, `"minishard_bits":-1`),
+			"sharding: minishard_bits: expected 0 to 24, found -1"},
+		{`"encoding"`, sharded(`"shard_bits":2`, `"shard_bits":64`),
+			"sharding: shard_bits: expected 0 to 63, found 64"},
+		{`"encoding"`, sharded(`"hash"`, `"data_encoding":"zstd","hash"`),
+			"sharding: data_encoding: expected raw or gzip"},
+		{`"encoding"`, sharded(`"hash"`, `"minishard_index_encoding":"br","hash"`),
+			"sharding: minishard_index_encoding: expected raw or gzip"},
 	} {
 		i, err := parseInfo([]byte(changed(t, c.old, c.new)))
 		if err != nil || len(i.scales) != 1 || len(i.omitted) != 1 || i.scales[0].key != "16_16_30" {
@@ -143,7 +153,8 @@ func TestSameName(t *testing.T) {
 
 func TestNotRecognised(t *testing.T) {
 	for _, b := range []string{
-		"", "null", "[]", "17", `"info"`, "{", "{}", `{"@type":"neuroglancer_legacy_mesh","scales":[]}`, `{"@type":7,"scales":[]}`, "\x00\xff",
+		"", "null", "[]", "17", `"info"`, "{", "{}", `{"@type":"neuroglancer_legacy_mesh","scales":[]}`,
+		`{"@type":7,"scales":[]}`, "\x00\xff",
 	} {
 		if _, err := parseInfo([]byte(b)); !errors.Is(err, ErrNotRecognised) {
 			t.Errorf("%q: got %v", b, err)

@@ -16,11 +16,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestLimitsOfInfo: an info file of more values than any real volume has is an error that names the limit and the file. It
-// takes little memory.
+// TestLimitsOfInfo: an info file of more values than any real volume has is an error that names the limit and the file.
+// It takes little memory.
 func TestLimitsOfInfo(t *testing.T) {
 	scale := func(i int) string {
-		return fmt.Sprintf(`{"key":"k%d","size":[1,1,1],"chunk_sizes":[[1,1,1]],"resolution":[%d,1,1],"encoding":"raw"}`, i, i+1)
+		return fmt.Sprintf(
+			`{"key":"k%d","size":[1,1,1],"chunk_sizes":[[1,1,1]],"resolution":[%d,1,1],"encoding":"raw"}`, i, i+1)
 	}
 	scales := func(n int, scale func(int) string) string {
 		var all []string
@@ -37,11 +38,17 @@ func TestLimitsOfInfo(t *testing.T) {
 	for _, c := range []struct{ name, json, want string }{
 		{"as many scales as allowed", scales(1000, scale), ""},
 		{"a scale more", scales(1001, scale), "info: scales: expected at most 1000 scales, found more"},
-		{"as many bytes of scales as allowed", scales(1, func(int) string { return strings.Repeat("{},", 5_000_000) + "{}" }), "info: scales: expected at most 1000 scales, found more"},
-		{"many chunk sizes", sized(strings.Repeat("[0,0,0],", 1000) + "[1,1,1]"), "info: no scale can be read; k: chunk_sizes: expected at most 1000 sizes, found more"},
-		{"as many bytes of chunk sizes as allowed", sized(strings.Repeat("[],", 5_000_000) + "[1,1,1]"), "info: no scale can be read; k: chunk_sizes: expected 3 numbers, found []"},
-		{"as many bytes of members as allowed", `{"scales":[],` + strings.Repeat(`"a":1,`, 2_500_000) + `"b":1}`, "info: not a Precomputed volume"},
-		{"many numbers", sized("[" + strings.Repeat("1,", 7_000_000) + "1]"), "info: no scale can be read; k: chunk_sizes: expected 3 numbers, found [1,1"},
+		{"as many bytes of scales as allowed", scales(1,
+			func(int) string { return strings.Repeat("{},", 5_000_000) + "{}" }),
+			"info: scales: expected at most 1000 scales, found more"},
+		{"many chunk sizes", sized(strings.Repeat("[0,0,0],", 1000) + "[1,1,1]"),
+			"info: no scale can be read; k: chunk_sizes: expected at most 1000 sizes, found more"},
+		{"as many bytes of chunk sizes as allowed", sized(strings.Repeat("[],", 5_000_000) + "[1,1,1]"),
+			"info: no scale can be read; k: chunk_sizes: expected 3 numbers, found []"},
+		{"as many bytes of members as allowed", `{"scales":[],` + strings.Repeat(`"a":1,`, 2_500_000) + `"b":1}`,
+			"info: not a Precomputed volume"},
+		{"many numbers", sized("[" + strings.Repeat("1,", 7_000_000) + "1]"),
+			"info: no scale can be read; k: chunk_sizes: expected 3 numbers, found [1,1"},
 		{"a long file", "{" + strings.Repeat(" ", 16<<20) + "}", "info: not a Precomputed volume"},
 	} {
 		if voxeltest.Race && len(c.json) > 1<<20 {
@@ -52,7 +59,9 @@ func TestLimitsOfInfo(t *testing.T) {
 		var root volume.Root
 		var err error
 		peak := voxeltest.PeakHeap(func() { root, err = Recognise(os.DirFS(dir), ".", Options{}) })
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(c.want, "not a Precomputed volume")) || len(err.Error()) > 400) {
+		if c.want == "" && err != nil || c.want != "" && (err == nil ||
+			!strings.Contains(err.Error(), strings.TrimSuffix(c.want, "not a Precomputed volume")) ||
+			len(err.Error()) > 400) {
 			t.Errorf("%s: got %.400v, want %q", c.name, err, c.want)
 		}
 		if took := time.Since(start); peak > 256<<20 || took > 2*time.Minute {
@@ -82,8 +91,8 @@ func limited(t *testing.T, dir string, limit int) volume.Mag {
 	return mag
 }
 
-// TestMoreChunksThanListed: in a scale of more chunks than are kept in memory, all chunks are found and read. Absent chunks
-// are absent, and chunks in an unsupported compression are errors.
+// TestMoreChunksThanListed: in a scale of more chunks than are kept in memory, all chunks are found and read. Absent
+// chunks are absent, and chunks in an unsupported compression are errors.
 func TestMoreChunksThanListed(t *testing.T) {
 	absent := volume.Vec{1, 1, 1}
 	sharded, s := writeShards(t, identitySpec, func(c volume.Vec) bool { return c == absent })
@@ -99,7 +108,8 @@ func TestMoreChunksThanListed(t *testing.T) {
 			writeFile(t, unsharded, name, voxelsOf(s, c))
 		}
 	}
-	writeFile(t, unsharded, "8_8_30/"+s.chunkName(volume.Vec{})+gzipSuffix, gzipOf(voxelsOf(s, volume.Vec{}))) // in both forms
+	// in both forms
+	writeFile(t, unsharded, "8_8_30/"+s.chunkName(volume.Vec{})+gzipSuffix, gzipOf(voxelsOf(s, volume.Vec{})))
 	for what, dir := range map[string]string{"files": unsharded, "shards": sharded} {
 		want := cubes(t, openScale(t, dir, "8_8_30"))
 		mag := limited(t, dir, 3)
@@ -131,7 +141,8 @@ func TestMoreChunksThanListed(t *testing.T) {
 func TestManyChunks(t *testing.T) {
 	const limit = 100 << 20
 	n := voxeltest.Large(1_000_000)
-	info := fmt.Sprintf(`{"data_type":"uint8","num_channels":1,"scales":[{"key":"k","size":[%d,1,1],"chunk_sizes":[[1,1,1]],"resolution":[1,1,1],"encoding":"raw"}]}`, n)
+	info := fmt.Sprintf(
+		`{"data_type":"uint8","num_channels":1,"scales":[{"key":"k","size":[%d,1,1],"chunk_sizes":[[1,1,1]],"resolution":[1,1,1],"encoding":"raw"}]}`, n)
 	name := func(i int) string { return fmt.Sprintf("%d-%d_0-1_0-1", i, i+1) }
 	source := &voxeltest.Many{
 		Dir: "k", N: n, Content: []byte{1}, Others: map[string][]byte{"info": []byte(info)}, Name: name,

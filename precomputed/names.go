@@ -82,7 +82,8 @@ func (s *scale) cubeFiles() volume.CubeFiles {
 	return volume.CubeFiles{FS: s.fsys, Dir: s.dir, Example: example, Kind: s.kindOfName}
 }
 
-// kindOfName says what a name below the directory of the chunks is. A chunk file with a suffix that is not known is one that is not read.
+// kindOfName says what a name below the directory of the chunks is. A chunk file with a suffix that is not known is one
+// that is not read.
 func (s *scale) kindOfName(name string) volume.CubeName {
 	if s.sharding == nil {
 		stem := withoutSuffix(name)

@@ -9,18 +9,20 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// An earlier version of the sharded format has two files for each shard, N.index with the shard index and N.data with the rest. N.shard of
-// the current version is both, one after the other. The info files of both versions are the same.
+// An earlier version of the sharded format has two files for each shard, N.index with the shard index and N.data with
+// the rest. N.shard of the current version is both, one after the other. The info files of both versions are the same.
 const (
 	obsoleteSuffix     = ".index"
 	obsoleteDataSuffix = ".data"
 )
 
-// maxProbed limits how many entries of a directory are searched for obsolete shards. A writer uses one version for all shards.
+// maxProbed limits how many entries of a directory are searched for obsolete shards. A writer uses one version for all
+// shards.
 const maxProbed = 1000
 
-// checkVersion returns an error if the directory of a sharded scale has a shard of the obsolete version. A shard that exists in both
-// versions is fine. A directory that cannot be read is no error here, because chunks are looked up when they are read.
+// checkVersion returns an error if the directory of a sharded scale has a shard of the obsolete version. A shard that
+// exists in both versions is fine. A directory that cannot be read is no error here, because chunks are looked up when
+// they are read.
 func (s *sharding) checkVersion(fsys fs.FS, dir string) error {
 	entries := firstEntries(fsys, dir, maxProbed)
 	for _, e := range entries {

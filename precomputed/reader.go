@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// pieceBytes is how much of a chunk is read at a time if it is decompressed. So a large one is not in memory as it is stored.
+	// pieceBytes is how much of a chunk is read at a time if it is decompressed. So a large one is not in memory as it
+	// is stored.
 	pieceBytes = 256 << 10
 	// latePieceBytes is the same for sources that answer late.
 	latePieceBytes = 4 << 20

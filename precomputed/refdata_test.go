@@ -139,8 +139,8 @@ func TestReferenceData(t *testing.T) {
 	}
 }
 
-// checkObsolete checks that a volume of the obsolete version is refused, and that its voxels are right after the commands that the
-// error names.
+// checkObsolete checks that a volume of the obsolete version is refused, and that its voxels are right after the
+// commands that the error names.
 func checkObsolete(t *testing.T, dir string, s refScale) {
 	_, err := Recognise(os.DirFS(dir), ".", Options{})
 	wantError(t, err, s.Key+"/", ".index: shards in two files are obsolete and not read")
@@ -168,7 +168,8 @@ func checkScale(t *testing.T, root string, mag volume.Mag, s refScale) {
 		t.Fatal(err)
 	}
 	g, err := mag.CubeGrid()
-	if err != nil || g.Size != s.Chunk || g.Block != s.Chunk || g.Origin != s.Offset || g.Type != dataType || g.Channels != s.Channels {
+	if err != nil || g.Size != s.Chunk || g.Block != s.Chunk || g.Origin != s.Offset || g.Type != dataType ||
+		g.Channels != s.Channels {
 		t.Fatalf("got the grid %+v, %v, expected that of %+v", g, err, s)
 	}
 	if b, err := mag.Bounds(); err != nil || b.Min != s.Offset || b.Size() != s.Size {
@@ -228,10 +229,13 @@ func checkSharding(t *testing.T, info *scaleInfo, want refChunk) {
 	t.Helper()
 	id := info.lattice.Morton(want.Grid)
 	at := info.sharding.locate(id)
-	if shard := info.sharding.stem(at.shard) + shardSuffix; id != want.ID || shard != want.Shard || at.minishard != want.Minishard {
-		t.Errorf("chunk %s: got ID %d, %s, minishard %d, expected %d, %s, %d", want.Name, id, shard, at.minishard, want.ID, want.Shard, want.Minishard)
+	if shard := info.sharding.stem(at.shard) + shardSuffix; id != want.ID || shard != want.Shard ||
+		at.minishard != want.Minishard {
+		t.Errorf("chunk %s: got ID %d, %s, minishard %d, expected %d, %s, %d", want.Name, id, shard, at.minishard,
+			want.ID, want.Shard, want.Minishard)
 	}
-	if hash := fmt.Sprintf("%x", murmur(id>>info.sharding.preshift)); info.sharding.murmur && hash != strings.TrimLeft(strings.TrimPrefix(want.Hash, "0x"), "0") {
+	if hash := fmt.Sprintf("%x", murmur(id>>info.sharding.preshift)); info.sharding.murmur &&
+		hash != strings.TrimLeft(strings.TrimPrefix(want.Hash, "0x"), "0") {
 		t.Errorf("ID %d: got the hash %s, expected %s", id, hash, want.Hash)
 	}
 	if c, ok := info.lattice.Unmorton(id); !ok || c != want.Grid {

@@ -26,7 +26,8 @@ type scale struct {
 // newScale returns a scale with its chunks in dir. Until that directory exists, Stat describes the directory of the
 // volume.
 func newScale(l *chunked.Layer, fsys fs.FS, dir string, s *scaleInfo, category string) *scale {
-	sc := &scale{scaleInfo: s, volume: l, fsys: fsys, dir: dir, category: category, chunks: &files{fsys: fsys, dir: dir, scale: s, limit: lattice.MaxPositions, all: lattice.All}}
+	sc := &scale{scaleInfo: s, volume: l, fsys: fsys, dir: dir, category: category,
+		chunks: &files{fsys: fsys, dir: dir, scale: s, limit: lattice.MaxPositions, all: lattice.All}}
 	if s.sharding != nil {
 		sc.chunks = newShards(fsys, dir, s)
 	}
@@ -43,7 +44,8 @@ func newScale(l *chunked.Layer, fsys fs.FS, dir string, s *scaleInfo, category s
 
 // Index implements [volume.Indexed].
 func (s *scale) Index() volume.Index {
-	return volume.Index{Walk: s.WalkCubes, Describe: s.DescribeCubes, StoredIn: s.storedIn, Metadata: s.statMetadata, Files: s.cubeFiles}
+	return volume.Index{Walk: s.WalkCubes, Describe: s.DescribeCubes, StoredIn: s.storedIn, Metadata: s.statMetadata,
+		Files: s.cubeFiles}
 }
 
 // statMetadata describes the info file.

@@ -81,7 +81,8 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	}
 	at := s.indexEnd() + int64(start)
 	if end-start > maxIndexBytes {
-		return nil, s.broken(part, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes), fmt.Sprint(end-start))
+		return nil, s.broken(part, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes),
+			fmt.Sprint(end-start))
 	}
 	most := int(end - start)
 	if s.spec.gzipIndexes {
@@ -115,12 +116,14 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	if i := slices.IndexFunc(index, func(e entry) bool { return e.offset < own && e.offset+e.size > at }); i >= 0 {
 		e := index[i]
 		return nil, s.broken(fmt.Sprintf("%s, entry %d,", part, i), at,
-			fmt.Sprintf("chunks outside of this index, which ends at byte %d", own), fmt.Sprintf("chunk ID %d with %d bytes at byte %d", e.id, e.size, e.offset))
+			fmt.Sprintf("chunks outside of this index, which ends at byte %d", own),
+			fmt.Sprintf("chunk ID %d with %d bytes at byte %d", e.id, e.size, e.offset))
 	}
 	return index, nil
 }
 
-// largeIndexes is held while an index is read that may be larger than usual ones, so that only one of them takes memory at a time.
+// largeIndexes is held while an index is read that may be larger than usual ones, so that only one of them takes memory
+// at a time.
 var largeIndexes sync.Mutex
 
 // slotSize returns the size of a valid minishard index.
@@ -130,7 +133,8 @@ func slotSize(slot []byte) int64 {
 
 // minishards calls found for each minishard that has chunks or cannot be read, until found returns false. It returns an
 // error if the shard index cannot be read, or if the file changed. The indexes of minishards do not overlap, so they
-// have at most the bytes of the file. Without this limit, a shard index that repeats one index could take hours to read.
+// have at most the bytes of the file. Without this limit, a shard index that repeats one index could take hours to
+// read.
 func (s *shard) minishards(found func(n uint64, index minishardIndex, err error) bool) error {
 	if err := s.checkIndex(); err != nil {
 		return err
@@ -147,7 +151,8 @@ func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)
 			index, err := s.readSlot(n, slots)
 			if err == nil {
 				if room -= slotSize(slots); room < 0 {
-					return s.broken("shard index", slotBytes*int64(n), "indexes of minishards that do not overlap", "more bytes than the file has")
+					return s.broken("shard index", slotBytes*int64(n), "indexes of minishards that do not overlap",
+						"more bytes than the file has")
 				}
 			}
 			if (err != nil || len(index) > 0) && !found(n, index, err) {

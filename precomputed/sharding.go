@@ -11,8 +11,8 @@ const (
 	shardedType = "neuroglancer_uint64_sharded_v1"
 )
 
-// maxMinishardBits limits the shard index to 256 MiB. Writers aim at some kilobytes. A shard with a larger index could be a
-// small file with a hole that takes hours to read.
+// maxMinishardBits limits the shard index to 256 MiB. Writers aim at some kilobytes. A shard with a larger index could
+// be a small file with a hole that takes hours to read.
 const maxMinishardBits = 24
 
 // sharding maps chunks to shards and minishards (sharded.md, "Sharding specification").
@@ -41,7 +41,8 @@ func parseSharding(o object) (*sharding, error) {
 	for _, f := range []struct {
 		name   string
 		n, max integer
-	}{{"preshift_bits", preshift, 64}, {"minishard_bits", minishard, maxMinishardBits}, {"shard_bits", shard, 64 - minishard}} {
+	}{{"preshift_bits", preshift, 64}, {"minishard_bits", minishard, maxMinishardBits},
+		{"shard_bits", shard, 64 - minishard}} {
 		if f.n < 0 || f.n > f.max {
 			return nil, fmt.Errorf("%s: expected 0 to %d, found %d", f.name, f.max, f.n)
 		}

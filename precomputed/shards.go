@@ -39,13 +39,14 @@ const indexBudget = 32 << 20
 var allIndexes = newIndexes(indexBudget)
 
 func newShards(fsys fs.FS, dir string, scale *scaleInfo) *shards {
-	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions, all: lattice.All, indexes: allIndexes}
+	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions,
+		all: lattice.All, indexes: allIndexes}
 }
 
 func (s *shards) path(shard uint64) string { return path.Join(s.dir, s.spec.stem(shard)+shardSuffix) }
 
-// Describe implements [lattice.Store]. The function describes each shard once, and keeps the minishard index that it used last: others
-// may push a large one out of the cache between two chunks.
+// Describe implements [lattice.Store]. The function describes each shard once, and keeps the minishard index that it
+// used last: others may push a large one out of the cache between two chunks.
 func (s *shards) Describe() func(c volume.Vec) (fs.FileInfo, error) {
 	infos := map[uint64]fs.FileInfo{} // of shards
 	var last indexKey
@@ -103,7 +104,8 @@ func (s *shards) open(c volume.Vec) (*storedChunk, error) {
 	if s.spec.gzipData {
 		compression = gzipped
 	}
-	return &storedChunk{shard.file, shard.name, shard.info, s.chunkInfo(c, e, shard.info), e.offset, e.size, compression}, nil
+	return &storedChunk{shard.file, shard.name, shard.info, s.chunkInfo(c, e, shard.info), e.offset, e.size,
+		compression}, nil
 }
 
 // index returns the index of minishard at of the shard, in which chunk c is. It reads the index if it is not cached.
@@ -129,8 +131,10 @@ func (s *shards) entry(index minishardIndex, c volume.Vec, shard fs.FileInfo) (e
 	}
 	if e.offset+e.size > shard.Size() {
 		return e, &volume.FormatError{
-			File: path.Join(s.dir, shard.Name()), Part: fmt.Sprintf("chunk %s, ID %d,", s.scale.chunkName(c), id), Offset: e.offset,
-			Expected: fmt.Sprintf("%d bytes", e.size), Found: fmt.Sprintf("the end of the file at byte %d", shard.Size()),
+			File: path.Join(s.dir, shard.Name()), Part: fmt.Sprintf("chunk %s, ID %d,", s.scale.chunkName(c), id),
+			Offset:   e.offset,
+			Expected: fmt.Sprintf("%d bytes", e.size), Found: fmt.Sprintf("the end of the file at byte %d",
+				shard.Size()),
 		}
 	}
 	return e, nil
@@ -170,5 +174,6 @@ func (i chunkInfo) Size() int64  { return i.size }
 
 // Details implements [vfs.DetailedInfo]. The source is the shard.
 func (i chunkInfo) Details() vfs.Details {
-	return vfs.Details{Version: func() vfs.Version { return i.version }, Stored: func() int64 { return i.size }, Source: i.FileInfo}
+	return vfs.Details{Version: func() vfs.Version { return i.version }, Stored: func() int64 { return i.size },
+		Source: i.FileInfo}
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Positions implements [lattice.Store]. It lists the chunks in all shards. It reads the indexes again if a shard has changed, or if a read has failed for
-// another reason than damage. If an index cannot be read, it lists all chunks that may be in the index: reads of them are errors, and must not return zeros. In a scale of
-// more than maxSearchedChunks chunks it returns an error instead, and the chunks that it found.
+// Positions implements [lattice.Store]. It lists the chunks in all shards. It reads the indexes again if a shard has
+// changed, or if a read has failed for another reason than damage. If an index cannot be read, it lists all chunks that
+// may be in the index: reads of them are errors, and must not return zeros. In a scale of more than maxSearchedChunks
+// chunks it returns an error instead, and the chunks that it found.
 func (s *shards) Positions(fresh bool) (lattice.Positions, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +96,8 @@ func stateOf(files []shardFile) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// list returns the chunks in the indexes of the shards. Its error says why the result may be incomplete. passing is true
-// if an index could not be read for another reason than damage: the next list may find more.
+// list returns the chunks in the indexes of the shards. Its error says why the result may be incomplete. passing is
+// true if an index could not be read for another reason than damage: the next list may find more.
 func (s *shards) list(files []shardFile) (_ lattice.Positions, passing bool, err error) {
 	l := s.scale.lattice
 	none, found := lattice.Positions{Lattice: l}, s.all.Collect(l, s.limit)
@@ -146,8 +147,8 @@ func (s *shards) list(files []shardFile) (_ lattice.Positions, passing bool, err
 	return found.Positions(), lost.passing, nil
 }
 
-// chunksOf yields the chunks in the index of a minishard. Readers do not find a chunk in another minishard than that of its
-// ID, so chunksOf skips such chunks.
+// chunksOf yields the chunks in the index of a minishard. Readers do not find a chunk in another minishard than that of
+// its ID, so chunksOf skips such chunks.
 func (s *shards) chunksOf(at minishardID, index minishardIndex) iter.Seq[volume.Vec] {
 	return func(yield func(volume.Vec) bool) {
 		for _, e := range index {
@@ -198,7 +199,10 @@ func (s *shards) listShard(n uint64, found func(at minishardID, index minishardI
 		return err
 	}
 	defer f.close()
-	return f.minishards(func(m uint64, index minishardIndex, err error) bool { return found(minishardID{n, m}, index, err) })
+	return f.minishards(func(m uint64, index minishardIndex,
+		err error) bool {
+		return found(minishardID{n, m}, index, err)
+	})
 }
 
 // maxUnreadable limits how many unreadable minishards are remembered. After that, a shard with another one counts as

@@ -30,8 +30,8 @@ func (f *failingShard) Open(name string) (fs.File, error) {
 	return f.Dir.Open(name)
 }
 
-// TestListingAfterPassingError: while a shard cannot be read, all of its chunks are listed. When it can be read again, the
-// listing is that of its index, although no file has changed.
+// TestListingAfterPassingError: while a shard cannot be read, all of its chunks are listed. When it can be read again,
+// the listing is that of its index, although no file has changed.
 func TestListingAfterPassingError(t *testing.T) {
 	absent := func(c volume.Vec) bool { return c[0] == 1 }
 	for _, damaged := range []bool{false, true} {
@@ -49,7 +49,8 @@ func TestListingAfterPassingError(t *testing.T) {
 		list := newShards(source, "8_8_30", s)
 		during, _ := list.Positions(true)
 		for c := range (volume.Box{Max: s.lattice.Size}).All() {
-			if in1 := s.sharding.locate(s.lattice.Morton(c)).shard == 1; during.Contains(c) != (in1 || intact.Contains(c)) {
+			if in1 := s.sharding.locate(s.lattice.Morton(c)).shard == 1; during.Contains(c) != (in1 ||
+				intact.Contains(c)) {
 				t.Errorf("damaged: %v: while shard 1 cannot be read, %v is listed: %v", damaged, c, during.Contains(c))
 			}
 		}
@@ -60,7 +61,8 @@ func TestListingAfterPassingError(t *testing.T) {
 	}
 }
 
-// TestDescribeShards: the attributes of the chunks of a row are those of each chunk, also if indexes are not kept and a shard is damaged.
+// TestDescribeShards: the attributes of the chunks of a row are those of each chunk, also if indexes are not kept and a
+// shard is damaged.
 func TestDescribeShards(t *testing.T) {
 	for _, spec := range []string{identitySpec, murmurSpec} {
 		dir, s := writeShards(t, spec, func(c volume.Vec) bool { return c[0] == 1 })
@@ -85,8 +87,10 @@ func TestDescribeShards(t *testing.T) {
 			for entries := range m.DescribeCubes(row[2], row[1]) {
 				for _, e := range entries {
 					want, wantErr := m.StatCubes(row[2], row[1], e.N)
-					if fmt.Sprint(e.Err) != fmt.Sprint(wantErr) || wantErr == nil && (e.Info.Name() != want.Name() || vfs.VersionOf(e.Info) != vfs.VersionOf(want) || vfs.StoredOf(e.Info) != vfs.StoredOf(want)) {
-						t.Errorf("%s: chunk %d of row %v: got %v, error %v, expected %v, error %v", spec, e.N, row, e.Info, e.Err, want, wantErr)
+					if fmt.Sprint(e.Err) != fmt.Sprint(wantErr) || wantErr == nil && (e.Info.Name() != want.Name() ||
+						vfs.VersionOf(e.Info) != vfs.VersionOf(want) || vfs.StoredOf(e.Info) != vfs.StoredOf(want)) {
+						t.Errorf("%s: chunk %d of row %v: got %v, error %v, expected %v, error %v", spec, e.N, row,
+							e.Info, e.Err, want, wantErr)
 					}
 					if described++; e.Err != nil {
 						failed++

@@ -61,7 +61,8 @@ func shardFiles(spec *sharding, chunks map[uint64][]byte) map[string][]byte {
 
 // shardedInfo returns goodInfo with the first scale in shards, and that scale.
 func shardedInfo(t testing.TB, spec string) ([]byte, *scaleInfo) {
-	return infoFor(t, `"resolution":[8,8,30]`, `"resolution":[8,8,30],"sharding":{"@type":"neuroglancer_uint64_sharded_v1",`+spec+`}`)
+	return infoFor(t, `"resolution":[8,8,30]`,
+		`"resolution":[8,8,30],"sharding":{"@type":"neuroglancer_uint64_sharded_v1",`+spec+`}`)
 }
 
 const (
@@ -137,7 +138,8 @@ func TestChunksOfAShardDiffer(t *testing.T) {
 			t.Errorf("chunks %v and %v have the same version, or %v has two", other, c, c)
 		}
 		versions[f.Version()] = c
-		if want := f.(*chunk).name; info.Name() != mag.(*scale).chunkName(c) || vfs.StoredOf(info) != info.Size() || filepath.Base(want) != "0.shard" {
+		if want := f.(*chunk).name; info.Name() != mag.(*scale).chunkName(c) || vfs.StoredOf(info) != info.Size() ||
+			filepath.Base(want) != "0.shard" {
 			t.Errorf("chunk %v in %s is %s with %d of %d bytes", c, want, info.Name(), vfs.StoredOf(info), info.Size())
 		}
 	}
@@ -151,14 +153,20 @@ func TestBadShards(t *testing.T) {
 		want   string
 		whole  bool // the whole shard is bad, not only minishard 0
 	}{
-		"empty":            {func(b []byte) []byte { return nil }, identitySpec, "shard index at byte 0: expected 32 bytes, found 0", true},
-		"half a slot":      {func(b []byte) []byte { return b[:31] }, identitySpec, "shard index at byte 0: expected 32 bytes, found 31", true},
-		"no minishard":     {func(b []byte) []byte { return b[:32] }, identitySpec, "shard index, minishard 0, at byte 0: expected a range within the 0 bytes that follow", true},
-		"end before start": {put(8, 1), identitySpec, "shard index, minishard 0, at byte 0: expected a range within", false},
+		"empty": {func(b []byte) []byte { return nil }, identitySpec,
+			"shard index at byte 0: expected 32 bytes, found 0", true},
+		"half a slot": {func(b []byte) []byte { return b[:31] }, identitySpec,
+			"shard index at byte 0: expected 32 bytes, found 31", true},
+		"no minishard": {func(b []byte) []byte { return b[:32] }, identitySpec,
+			"shard index, minishard 0, at byte 0: expected a range within the 0 bytes that follow", true},
+		"end before start": {put(8, 1), identitySpec, "shard index, minishard 0, at byte 0: expected a range within",
+			false},
 		"end far away":     {put(8, 1<<63), identitySpec, "to 9223372036854775808", false},
 		"24 bytes at 2^64": {puts(0, 1<<64-48, 1<<64-24), identitySpec, "expected a range within", false},
-		"length 25":        {func(b []byte) []byte { le.PutUint64(b[8:], le.Uint64(b)+25); return b }, identitySpec, "expected a multiple of 24 bytes, found 25", false},
-		"not gzip":         {func(b []byte) []byte { b[2*slotBytes+le.Uint64(b)]++; return b }, identitySpec + `,"minishard_index_encoding":"gzip"`, "decompressing: gzip: invalid header", false},
+		"length 25": {func(b []byte) []byte { le.PutUint64(b[8:], le.Uint64(b)+25); return b }, identitySpec,
+			"expected a multiple of 24 bytes, found 25", false},
+		"not gzip": {func(b []byte) []byte { b[2*slotBytes+le.Uint64(b)]++; return b },
+			identitySpec + `,"minishard_index_encoding":"gzip"`, "decompressing: gzip: invalid header", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, s := writeShards(t, c.spec, none)
@@ -192,7 +200,8 @@ func TestBadShards(t *testing.T) {
 	}
 }
 
-// TestChunksReachIntoIndex: the chunks of a minishard whose index says that one of them has bytes of the index are errors.
+// TestChunksReachIntoIndex: the chunks of a minishard whose index says that one of them has bytes of the index are
+// errors.
 func TestChunksReachIntoIndex(t *testing.T) {
 	b, s := shardedInfo(t, `"hash":"identity","preshift_bits":0,"minishard_bits":0,"shard_bits":0`)
 	voxels := voxelsOf(s, volume.Vec{})
@@ -215,7 +224,8 @@ func TestChunksReachIntoIndex(t *testing.T) {
 			checkVoxels(t, mag, volume.Vec{})
 			continue
 		}
-		wantError(t, readError(t, mag, volume.Vec{}), "8_8_30/0.shard: index of minishard 0, entry 0, at byte 316: expected chunks outside of this index, which ends at byte 340",
+		wantError(t, readError(t, mag, volume.Vec{}),
+			"8_8_30/0.shard: index of minishard 0, entry 0, at byte 316: expected chunks outside of this index, which ends at byte 340",
 			fmt.Sprintf("found chunk ID 0 with %d bytes at byte %d", len(voxels), c.offset))
 	}
 }
@@ -256,8 +266,8 @@ func TestTruncatedShard(t *testing.T) {
 	}
 }
 
-// TestObsoleteShards: a scale with shards of the obsolete version is omitted, with the file and what to do. Other scales of the volume
-// are not. A shard that exists in the current version too is read.
+// TestObsoleteShards: a scale with shards of the obsolete version is omitted, with the file and what to do. Other
+// scales of the volume are not. A shard that exists in the current version too is read.
 func TestObsoleteShards(t *testing.T) {
 	b, _ := shardedInfo(t, identitySpec)
 	for _, test := range []struct {
@@ -265,8 +275,10 @@ func TestObsoleteShards(t *testing.T) {
 		files []string
 		want  string // reason; "": none
 	}{
-		{"obsolete", []string{"0.index", "0.data", "1.index", "1.data"}, ".index: shards in two files are obsolete and not read; make one file of them: cat "},
-		{"the data is missing", []string{"1.index"}, "8_8_30/1.index: shards in two files are obsolete and not read; make one file of them: cat 1.index 1.data > 1.shard"},
+		{"obsolete", []string{"0.index", "0.data", "1.index", "1.data"},
+			".index: shards in two files are obsolete and not read; make one file of them: cat "},
+		{"the data is missing", []string{"1.index"},
+			"8_8_30/1.index: shards in two files are obsolete and not read; make one file of them: cat 1.index 1.data > 1.shard"},
 		{"both versions", []string{"1.index", "1.data", "1.shard"}, ""},
 		{"one of two was converted", []string{"0.index", "0.data", "0.shard", "1.index", "1.data"}, "8_8_30/1.index: "},
 		{"not the name of a shard", []string{"all.index", "01.index", "9.index"}, ""},
@@ -285,7 +297,8 @@ func TestObsoleteShards(t *testing.T) {
 			switch {
 			case err != nil || len(mags)+len(omitted) != 2 || len(mags) == 0:
 				t.Errorf("got the mags %v and %+v, %v; want two", mags, omitted, err)
-			case test.want == "" && len(omitted) > 0, test.want != "" && (len(omitted) != 1 || !strings.Contains(omitted[0].Reason, test.want)):
+			case test.want == "" && len(omitted) > 0, test.want != "" && (len(omitted) != 1 ||
+				!strings.Contains(omitted[0].Reason, test.want)):
 				t.Errorf("omitted %+v, want the reason %q", omitted, test.want)
 			}
 		})
@@ -330,7 +343,8 @@ func TestMissingShards(t *testing.T) {
 // TestShardOfWrongKind: all chunks of a shard that is no regular file are errors, and are listed. FIFOs are not opened.
 func TestShardOfWrongKind(t *testing.T) {
 	for kind, want := range map[string]string{
-		"directory": "8_8_30/0.shard: expected a regular file, found a directory", "FIFO": "8_8_30/0.shard: expected a regular file, found a FIFO",
+		"directory":      "8_8_30/0.shard: expected a regular file, found a directory",
+		"FIFO":           "8_8_30/0.shard: expected a regular file, found a FIFO",
 		"link to a FIFO": "8_8_30/0.shard: expected a regular file, found a FIFO",
 	} {
 		b, s := shardedInfo(t, identitySpec)

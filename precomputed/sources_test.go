@@ -15,8 +15,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestCompressedFiles reads chunks in files that CloudVolume and others compressed, voxel for voxel. A chunk that was cut off is an error,
-// and the others are read.
+// TestCompressedFiles reads chunks in files that CloudVolume and others compressed, voxel for voxel. A chunk that was
+// cut off is an error, and the others are read.
 func TestCompressedFiles(t *testing.T) {
 	root, sources := refdata.Sources(t, "zarr")
 	count := 0
@@ -54,13 +54,15 @@ func brotliOf(b []byte) []byte {
 	return out.Bytes()
 }
 
-// TestOrderOfForms: of several files of a chunk, that without a suffix is read, then the first one in the order of cloud-files.
+// TestOrderOfForms: of several files of a chunk, that without a suffix is read, then the first one in the order of
+// cloud-files.
 func TestOrderOfForms(t *testing.T) {
 	_, s := infoFor(t, "8_8_30", "8_8_30")
 	want := voxelsOf(s, volume.Vec{})
 	other := make([]byte, len(want))
 	dir := writeFiles(t, map[string][]byte{
-		"info": []byte(goodInfo), name000 + ".br": brotliOf(want), name000 + ".zstd": {1}, name000 + ".foo": {1}, name100: voxelsOf(s, volume.Vec{1}), name100 + ".gz": gzipOf(other),
+		"info": []byte(goodInfo), name000 + ".br": brotliOf(want), name000 + ".zstd": {1}, name000 + ".foo": {1},
+		name100: voxelsOf(s, volume.Vec{1}), name100 + ".gz": gzipOf(other),
 	})
 	mag := openScale(t, dir, "8_8_30")
 	checkVoxels(t, mag, volume.Vec{})

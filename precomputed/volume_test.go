@@ -22,7 +22,8 @@ func TestRecognise(t *testing.T) {
 	})
 	fsys := openDir(t, dir)
 	for name, want := range map[string]error{
-		"volume": nil, "other": ErrNotRecognised, "empty": ErrNotRecognised, "odd": ErrNotRecognised, "long": ErrNotRecognised,
+		"volume": nil, "other": ErrNotRecognised, "empty": ErrNotRecognised, "odd": ErrNotRecognised,
+		"long":        ErrNotRecognised,
 		"volume/info": ErrNotRecognised, "none": fs.ErrNotExist, ".": ErrNotRecognised,
 	} {
 		root, err := Recognise(fsys, name, Options{})
@@ -90,7 +91,8 @@ func TestOutside(t *testing.T) {
 		want    string // the reason for the omission
 	}{
 		{nil, `its key "../other/8_8_30" points outside the volume`},
-		{func(string) (fs.FS, error) { return nil, refused }, `its key "../other/8_8_30" points outside the volume: not that one`},
+		{func(string) (fs.FS, error) { return nil, refused },
+			`its key "../other/8_8_30" points outside the volume: not that one`},
 		{func(key string) (fs.FS, error) { return openDir(t, filepath.Join(dir, "volume", key)), nil }, ""},
 	} {
 		// The file system has more than the volume. That makes no difference.

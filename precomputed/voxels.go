@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// spread moves the voxels of a chunk of a size from the start of its block to their places, and fills the rest with zeros. The last row is moved
-// first: no place is before where a row is.
+// spread moves the voxels of a chunk of a size from the start of its block to their places, and fills the rest with
+// zeros. The last row is moved first: no place is before where a row is.
 func spread(block []byte, size volume.Vec, g volume.Grid) {
 	if size == g.Block {
 		return

@@ -45,8 +45,8 @@ type Mag interface {
 	// fs.ErrNotExist.
 	Cubes(zy ...int) ([]int, error)
 
-	// StatCubes describes an entry of that index: the directory z, the directory z, y or the cube file
-	// z, y, x. It opens no file. [VersionOf] the description of a cube file is the Version of the open file: so a cube that is
+	// StatCubes describes an entry of that index: the directory z, the directory z, y or the cube file z, y, x. It
+	// opens no file. [VersionOf] the description of a cube file is the Version of the open file: so a cube that is
 	// known needs not be opened.
 	StatCubes(zyx ...int) (fs.FileInfo, error)
 

@@ -14,25 +14,25 @@ type Indexed interface {
 	Index() Index
 }
 
-// Index is what a [Mag] tells about its cubes and the files that it is made of. Each field may be nil: the functions of this
-// package then use the methods of the Mag.
+// Index is what a [Mag] tells about its cubes and the files that it is made of. Each field may be nil: the functions of
+// this package then use the methods of the Mag.
 type Index struct {
-	// List yields what Cubes returns, in pieces, so that a level of any size takes little memory. Each piece is in rising order.
-	// An error is the last item.
+	// List yields what Cubes returns, in pieces, so that a level of any size takes little memory. Each piece is in
+	// rising order. An error is the last item.
 	List func(zy ...int) iter.Seq2[[]int, error]
 	// Describe is [DescribeCubes] for this Mag. It is faster than one StatCubes for each entry.
 	Describe func(zy ...int) iter.Seq2[[]CubeEntry, error]
 	// Walk is [AllCubes] for this Mag. It is faster than one level after the other, or holds fewer cubes in memory.
 	Walk func() iter.Seq2[Vec, error]
-	// Bounds returns what Bounds of the Mag returns if cubes is the box of all cubes, in the grid of cubes. It is for callers that
-	// have just listed them. A Mag has it if it computes its bounding box from the cubes.
+	// Bounds returns what Bounds of the Mag returns if cubes is the box of all cubes, in the grid of cubes. It is for
+	// callers that have just listed them. A Mag has it if it computes its bounding box from the cubes.
 	Bounds func(cubes Box) (Box, error)
-	// StoredIn returns a name of the stored file of a cube, which is unique in the mag. It is empty if each cube has a file
-	// of its own. StoredIn opens no file.
+	// StoredIn returns a name of the stored file of a cube, which is unique in the mag. It is empty if each cube has a
+	// file of its own. StoredIn opens no file.
 	StoredIn func(c Vec) string
 
-	// Metadata describes the files besides the cubes that the voxels depend on, as far as they exist. A user who may not
-	// read one of them must not be shown voxels.
+	// Metadata describes the files besides the cubes that the voxels depend on, as far as they exist. A user who may
+	// not read one of them must not be shown voxels.
 	Metadata func() []fs.FileInfo
 	// Files says which names the cube files have. So files that the Mag does not read can be found.
 	Files func() CubeFiles
@@ -56,8 +56,8 @@ func StatMetadata(m Mag) []fs.FileInfo {
 	return nil
 }
 
-// ListCubes yields one level of the index of cubes, in pieces. Each piece is in rising order. There is one piece if the [Index] of
-// the mag has no List.
+// ListCubes yields one level of the index of cubes, in pieces. Each piece is in rising order. There is one piece if the
+// [Index] of the mag has no List.
 func ListCubes(m Mag, zy ...int) iter.Seq2[[]int, error] {
 	if list := IndexOf(m).List; list != nil {
 		return list(zy...)
@@ -84,8 +84,8 @@ func CubesIn(m Mag, box Box) iter.Seq2[Vec, error] {
 	return Walk(func(zy ...int) iter.Seq2[[]int, error] { return ListCubes(m, zy...) }, box)
 }
 
-// Walk is CubesIn for an index of cubes of which list yields a level, as [ListCubes] does. Many goroutines call list at once. A level of
-// more than one piece is listed more than once.
+// Walk is CubesIn for an index of cubes of which list yields a level, as [ListCubes] does. Many goroutines call list at
+// once. A level of more than one piece is listed more than once.
 func Walk(list func(zy ...int) iter.Seq2[[]int, error], box Box) iter.Seq2[Vec, error] {
 	w := walk{list, box}
 	return func(yield func(Vec, error) bool) {

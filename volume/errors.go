@@ -7,9 +7,10 @@ import (
 
 // FormatError reports stored data that breaks its format. All format packages return it.
 type FormatError struct {
-	File     string // as it was opened; empty in an error of a decoder, which knows no file
-	Part     string // the header field, block, chunk or table entry at fault
-	Offset   int64  // of Part, in bytes from the start of the file, or of the data where File is empty; negative if unknown
+	File string // as it was opened; empty in an error of a decoder, which knows no file
+	Part string // the header field, block, chunk or table entry at fault
+	// of Part, in bytes from the start of the file, or of the data where File is empty; negative if unknown
+	Offset   int64
 	Expected string
 	Found    string
 	Err      error // the error of a decoder, instead of Expected and Found; else nil

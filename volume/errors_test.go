@@ -11,8 +11,10 @@ func TestFormatError(t *testing.T) {
 		err  FormatError
 		want string
 	}{
-		{FormatError{File: "x0.wkw", Part: "magic", Offset: 0, Expected: "WKW", Found: "PNG"}, "x0.wkw: magic at byte 0: expected WKW, found PNG"},
-		{FormatError{File: "0-64", Part: "chunk", Offset: 7, Err: io.ErrUnexpectedEOF}, "0-64: chunk at byte 7: unexpected EOF"},
+		{FormatError{File: "x0.wkw", Part: "magic", Offset: 0, Expected: "WKW", Found: "PNG"},
+			"x0.wkw: magic at byte 0: expected WKW, found PNG"},
+		{FormatError{File: "0-64", Part: "chunk", Offset: 7, Err: io.ErrUnexpectedEOF},
+			"0-64: chunk at byte 7: unexpected EOF"},
 		{FormatError{Part: "id 3", Offset: 60, Expected: "1", Found: "2"}, "id 3 at byte 60: expected 1, found 2"},
 		{FormatError{Part: "size", Offset: -1, Expected: "1", Found: "2"}, "size: expected 1, found 2"},
 	} {

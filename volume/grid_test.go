@@ -68,10 +68,13 @@ func TestValidate(t *testing.T) {
 		{"negative on y", func(g *Grid) { g.Size[1] = -1 }, "empty on y", false},
 		{"no block on z", func(g *Grid) { g.Block[2] = 0 }, "empty on z", false},
 
-		{"block of 2^63 bytes", func(g *Grid) { g.Block = Cube(1 << 21) }, "block of 2097152,2097152,2097152 voxels", true},
+		{"block of 2^63 bytes", func(g *Grid) { g.Block = Cube(1 << 21) }, "block of 2097152,2097152,2097152 voxels",
+			true},
 		{"block of 2^64 bytes", func(g *Grid) { g.Block, g.Channels = Cube(1<<21), 2 }, "block of", true},
-		{"array of 2^63 bytes", func(g *Grid) { g.Size = Cube(1 << 21) }, "array of 2097152,2097152,2097152 voxels", true},
-		{"array of 2^63 bytes with channels", func(g *Grid) { g.Size, g.Channels = Vec{1 << 61, 1, 1}, 4 }, "array of", true},
+		{"array of 2^63 bytes", func(g *Grid) { g.Size = Cube(1 << 21) }, "array of 2097152,2097152,2097152 voxels",
+			true},
+		{"array of 2^63 bytes with channels", func(g *Grid) { g.Size, g.Channels = Vec{1 << 61, 1, 1}, 4 }, "array of",
+			true},
 		{"array of 2^192 bytes", func(g *Grid) { g.Size = Cube(1<<63 - 33) }, "array of", true},
 		{"last block ends beyond 2^63", func(g *Grid) { g.Size = Vec{1<<63 - 32, 1, 1} }, "on x", true},
 	} {

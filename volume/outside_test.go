@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFormatOutside compiles a format of another module against this one, and runs its tests, without a network. So a format needs nothing
-// that is internal: the compiler proves it. The module also has the program of docs/go.md.
+// TestFormatOutside compiles a format of another module against this one, and runs its tests, without a network. So a
+// format needs nothing that is internal: the compiler proves it. The module also has the program of docs/go.md.
 func TestFormatOutside(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {

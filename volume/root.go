@@ -23,8 +23,8 @@ type SingleCube struct {
 	Open func() (CubeFile, error)
 }
 
-// AsLayer returns the root as a layer: a mag is a layer of one mag, and a cube a mag of one cube. The name of such a mag is its factor,
-// or "1" if that is not known. AsLayer returns nil for a dataset.
+// AsLayer returns the root as a layer: a mag is a layer of one mag, and a cube a mag of one cube. The name of such a
+// mag is its factor, or "1" if that is not known. AsLayer returns nil for a dataset.
 func (r Root) AsLayer() Layer {
 	switch {
 	case r.Layer != nil:
@@ -37,7 +37,8 @@ func (r Root) AsLayer() Layer {
 	return nil
 }
 
-// AsDataset returns the root as a dataset. If it is something else, it is the only layer, with the given name. See [Root.AsLayer].
+// AsDataset returns the root as a dataset. If it is something else, it is the only layer, with the given name. See
+// [Root.AsLayer].
 func (r Root) AsDataset(name string) Dataset {
 	if r.Dataset != nil {
 		return r.Dataset

@@ -55,9 +55,9 @@ type CubeFile interface {
 // ErrChanged is the error for a file that changed since it was opened.
 var ErrChanged = vfs.ErrChanged
 
-// Version names the content of a file. Files with the same version have the same bytes. It has 16 bytes, such as the first ones of a
-// hash. A format makes it with [VersionOf] of what its stores say, or of anything else that changes with the content. The version 0
-// means that there is no file.
+// Version names the content of a file. Files with the same version have the same bytes. It has 16 bytes, such as the
+// first ones of a hash. A format makes it with [VersionOf] of what its stores say, or of anything else that changes
+// with the content. The version 0 means that there is no file.
 type Version = vfs.Version
 
 // DetailedInfo is an [fs.FileInfo] that knows more about the file, such as the version of the content.
@@ -66,8 +66,8 @@ type DetailedInfo = vfs.DetailedInfo
 // Details are what a [DetailedInfo] knows.
 type Details = vfs.Details
 
-// VersionOf returns the version of the file that info describes. If info does not know it, the version is a hash of the size, the
-// time of the last change and, if Sys returns a *syscall.Stat_t, what else changes when the file is replaced.
+// VersionOf returns the version of the file that info describes. If info does not know it, the version is a hash of the
+// size, the time of the last change and, if Sys returns a *syscall.Stat_t, what else changes when the file is replaced.
 func VersionOf(info fs.FileInfo) Version { return vfs.VersionOf(info) }
 
 // Versioned is a Source that notices when its file is replaced. Two sources with the same version
@@ -94,9 +94,9 @@ type Keyed interface {
 
 // MemoryReporter is a Source, or a Mag, that takes memory for decoding a block besides that of its voxels.
 type MemoryReporter interface {
-	// WorkMemory returns how many bytes Fill takes at most while it decodes a block: for what is stored, and for steps between that and
-	// the voxels. It depends on metadata only. g is the Grid of the Source, or the CubeGrid of the Mag. Fill decodes blocks of a file one
-	// after the other.
+	// WorkMemory returns how many bytes Fill takes at most while it decodes a block: for what is stored, and for steps
+	// between that and the voxels. It depends on metadata only. g is the Grid of the Source, or the CubeGrid of the
+	// Mag. Fill decodes blocks of a file one after the other.
 	WorkMemory(g Grid) int
 }
 
@@ -110,19 +110,20 @@ func WorkMemory(of any, g Grid) int {
 
 // Announcer is a Source that can fetch stored blocks before Fill decodes them.
 type Announcer interface {
-	// Announce says that Fill will be called for the blocks of a box, those with the least z first, and of these those with the least y. It returns when
-	// ctx is done or all of them are being fetched. Reads do not depend on it, so it has no errors.
+	// Announce says that Fill will be called for the blocks of a box, those with the least z first, and of these those
+	// with the least y. It returns when ctx is done or all of them are being fetched. Reads do not depend on it, so it
+	// has no errors.
 	Announce(ctx context.Context, box Box)
 }
 
 // LZ4Source is a Source that may store its blocks as LZ4 blocks.
 type LZ4Source interface {
 	Source
-	// LZ4Sizes returns the lengths of the LZ4 blocks that are stored for blocks, in bytes. It returns nil if the blocks of
-	// the Source have another form. It does not read the blocks, and does not find damage in them.
+	// LZ4Sizes returns the lengths of the LZ4 blocks that are stored for blocks, in bytes. It returns nil if the blocks
+	// of the Source have another form. It does not read the blocks, and does not find damage in them.
 	LZ4Sizes(blocks []Vec) ([]int64, error)
-	// FillLZ4 is Fill for blocks as they are stored: Voxels of a block is set to its LZ4 block. memory returns memory of
-	// the length that LZ4Sizes returned for the block. A block has the error of Fill if its LZ4 block does not decode to
-	// Grid().BlockBytes() bytes.
+	// FillLZ4 is Fill for blocks as they are stored: Voxels of a block is set to its LZ4 block. memory returns memory
+	// of the length that LZ4Sizes returned for the block. A block has the error of Fill if its LZ4 block does not
+	// decode to Grid().BlockBytes() bytes.
 	FillLZ4(ctx context.Context, blocks []Block, memory func(at Vec) []byte)
 }

@@ -91,8 +91,8 @@ func (t Type) Descr() string {
 // code returns numpy's type string without the byte order, such as "u2".
 func (t Type) code() string { return fmt.Sprintf("%c%d", types[t].kind, types[t].size) }
 
-// ParseDescr returns the Type with numpy's type string, and whether its values are big-endian. The byte order is "<" or ">",
-// or "|" for values of one byte.
+// ParseDescr returns the Type with numpy's type string, and whether its values are big-endian. The byte order is "<" or
+// ">", or "|" for values of one byte.
 func ParseDescr(descr string) (t Type, bigEndian bool, err error) {
 	for t := Uint8; t.Valid(); t++ {
 		switch descr {

@@ -79,11 +79,12 @@ func (b Box) Add(v Vec) Box { return Box{b.Min.Add(v), b.Max.Add(v)} }
 // Sub returns the box moved by −v.
 func (b Box) Sub(v Vec) Box { return Box{b.Min.Sub(v), b.Max.Sub(v)} }
 
-// Mul returns the positions of a box of cells, such as the voxels of a box of blocks. Cell 0,0,0 starts at position 0,0,0.
+// Mul returns the positions of a box of cells, such as the voxels of a box of blocks. Cell 0,0,0 starts at position
+// 0,0,0.
 func (b Box) Mul(cell Vec) Box { return Box{b.Min.Mul(cell), b.Max.Mul(cell)} }
 
-// Div returns the cells that a box overlaps, such as the blocks of a box of voxels. Cell 0,0,0 starts at position 0,0,0. Each axis of
-// cell must be at least 1. The cells of an empty box may not be empty.
+// Div returns the cells that a box overlaps, such as the blocks of a box of voxels. Cell 0,0,0 starts at position
+// 0,0,0. Each axis of cell must be at least 1. The cells of an empty box may not be empty.
 func (b Box) Div(cell Vec) Box { return Box{b.Min.Div(cell), b.Max.CeilDiv(cell)} }
 
 // Intersect returns the positions that are in both boxes. The result may be empty.

@@ -87,7 +87,8 @@ func TestBox(t *testing.T) {
 		{b: a, intersect: a, union: a},
 		{b: box(5, -5, 9, 15, 5, 20), intersect: box(5, 0, 9, 10, 5, 10), union: box(0, -5, 0, 15, 10, 20)},
 		{b: box(2, 3, 4, 5, 6, 7), intersect: box(2, 3, 4, 5, 6, 7), union: a},
-		{b: box(10, 0, 0, 20, 10, 10), intersect: box(10, 0, 0, 10, 10, 10), union: box(0, 0, 0, 20, 10, 10), disjoint: true},
+		{b: box(10, 0, 0, 20, 10, 10), intersect: box(10, 0, 0, 10, 10, 10), union: box(0, 0, 0, 20, 10, 10),
+			disjoint: true},
 		{b: box(5, 5, 5, 5, 6, 6), intersect: box(5, 5, 5, 5, 6, 6), union: a, empty: true, disjoint: true},
 		{b: box(50, 5, 5, 40, 6, 6), intersect: box(50, 5, 5, 10, 6, 6), union: a, empty: true, disjoint: true},
 		{b: Box{}, intersect: Box{}, union: a, empty: true, disjoint: true},
@@ -124,7 +125,8 @@ func TestBoxAll(t *testing.T) {
 // TestBoxOfCells compares boxes of cells with the positions that they hold.
 func TestBoxOfCells(t *testing.T) {
 	cell := Vec{3, 1, 4}
-	for _, b := range []Box{{Vec{0, 0, 0}, Vec{3, 1, 4}}, {Vec{-4, -1, -1}, Vec{4, 2, 5}}, {Vec{2, 5, 8}, Vec{3, 7, 9}}, {Vec{-3, 0, 3}, Vec{0, 1, 5}}} {
+	for _, b := range []Box{{Vec{0, 0, 0}, Vec{3, 1, 4}}, {Vec{-4, -1, -1}, Vec{4, 2, 5}}, {Vec{2, 5, 8}, Vec{3, 7, 9}},
+		{Vec{-3, 0, 3}, Vec{0, 1, 5}}} {
 		cells := b.Div(cell)
 		for c := range (Box{cells.Min.Sub(Cube(1)), cells.Max.Add(Cube(1))}).All() {
 			overlaps := false
@@ -146,7 +148,8 @@ func TestBoxMoved(t *testing.T) {
 	if got, want := b.Add(by), (Box{Vec{9, 0, 3}, Vec{11, 1, 5}}); got != want || got.Sub(by) != b {
 		t.Errorf("got %v, expected %v", got, want)
 	}
-	if b.Contains(Vec{1, 5, 2}) || b.Contains(Vec{-1, 4, 2}) || !slices.Equal(slices.Collect(Vec{1, 2, 3}.BoxOfOne().All()), []Vec{{1, 2, 3}}) {
+	if b.Contains(Vec{1, 5, 2}) || b.Contains(Vec{-1, 4, 2}) ||
+		!slices.Equal(slices.Collect(Vec{1, 2, 3}.BoxOfOne().All()), []Vec{{1, 2, 3}}) {
 		t.Error("a box contains positions outside of it")
 	}
 }

@@ -37,7 +37,8 @@ func newDataset(fsys fs.FS, dir string, o Options) *dataset {
 	default:
 		o.Log.Warn("dataset shown without its metadata", "err", err)
 	}
-	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]volume.Layer{}, series: map[string][]string{}}
+	return &dataset{fsys: fsys, dir: dir, props: props, o: o, layers: map[string]volume.Layer{},
+		series: map[string][]string{}}
 }
 
 func (d *dataset) Stat() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.dir) }
@@ -45,7 +46,8 @@ func (d *dataset) Stat() (fs.FileInfo, error) { return fs.Stat(d.fsys, d.dir) }
 // Layers returns the names of the directories that contain mags, and of the layers whose mags the
 // metadata locates elsewhere.
 func (d *dataset) Layers() ([]string, error) {
-	names, err := upTo(maxLayers, subdirs(d.fsys, d.dir), d.dir, "directories in a dataset", func(string) bool { return true })
+	names, err := upTo(maxLayers, subdirs(d.fsys, d.dir), d.dir, "directories in a dataset",
+		func(string) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +74,8 @@ func (d *dataset) Layers() ([]string, error) {
 	return all, nil
 }
 
-// knownPoints returns what the arrays of a layer have on other axes than x, y, z and channels, if that are several volumes, and find has
-// found them: the layer is a directory of them.
+// knownPoints returns what the arrays of a layer have on other axes than x, y, z and channels, if that are several
+// volumes, and find has found them: the layer is a directory of them.
 func (d *dataset) knownPoints(name string) []string {
 	d.seriesMu.Lock()
 	defer d.seriesMu.Unlock()
@@ -111,9 +113,9 @@ func (d *dataset) Layer(name string) (volume.Layer, error) {
 	return l, nil
 }
 
-// find searches the source for a layer. If there is none, it returns the reason. If an error leaves open if there is one, it
-// returns the error, and the layer if its readers get an error: it must not be treated as absent. If something else than a
-// directory has the place of the layer, find returns a *vfs.KindError and the reason.
+// find searches the source for a layer. If there is none, it returns the reason. If an error leaves open if there is
+// one, it returns the error, and the layer if its readers get an error: it must not be treated as absent. If something
+// else than a directory has the place of the layer, find returns a *vfs.KindError and the reason.
 func (d *dataset) find(name string) (l volume.Layer, reason string, err error) {
 	if of, point, ok := strings.Cut(name, "/"); ok && plainName(of) {
 		return d.findPoint(of, point)

@@ -38,8 +38,8 @@ func (f failingFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return f.MapFS.ReadDir(name)
 }
 
-// TestLayerErrors shows that a layer whose directory cannot be read is not treated as absent. It is not listed if it must not be
-// read. When the error is over, the dataset is what it was.
+// TestLayerErrors shows that a layer whose directory cannot be read is not treated as absent. It is not listed if it
+// must not be read. When the error is over, the dataset is what it was.
 func TestLayerErrors(t *testing.T) {
 	fsys := &failingFS{MapFS: fstest.MapFS{"color/1/header.wkw": {}, "other/1/header.wkw": {}, "notes/text": {}}}
 	d := newDataset(fsys, ".", Options{Log: slog.New(slog.DiscardHandler)})
@@ -72,7 +72,8 @@ func TestLayerErrors(t *testing.T) {
 
 // TestMagErrors shows that a mag without a header whose directory cannot be listed is not treated as absent.
 func TestMagErrors(t *testing.T) {
-	for err, want := range map[error]bool{syscall.EIO: true, syscall.ESTALE: true, syscall.EACCES: true, fs.ErrNotExist: false, syscall.ENOTDIR: false} {
+	for err, want := range map[error]bool{syscall.EIO: true, syscall.ESTALE: true, syscall.EACCES: true,
+		fs.ErrNotExist: false, syscall.ENOTDIR: false} {
 		fsys := failingFS{fstest.MapFS{"color/1/z0/y0/x0.wkw": {}}, "color/1", err}
 		l := newLayer(fsys, "color", "", nil, Scale{}, Options{})
 		if names, listErr := l.Mags(); listErr != nil || len(names) > 0 != want {

@@ -35,7 +35,8 @@ func TestPathComesFirst(t *testing.T) {
 	}
 }
 
-// TestOutsideReasons: a layer whose mags are all outside of the dataset says why it is not shown, whether such paths are followed or not.
+// TestOutsideReasons: a layer whose mags are all outside of the dataset says why it is not shown, whether such paths
+// are followed or not.
 func TestOutsideReasons(t *testing.T) {
 	files := fstest.MapFS{PropertiesFile: {Data: []byte(`{"dataLayers": [
 		{"name": "far", "mags": [{"mag": 1}, {"mag": 2, "path": "file:///far/2"}, {"mag": 4, "path": "s3://far/4"}]},
@@ -47,7 +48,8 @@ func TestOutsideReasons(t *testing.T) {
 	} {
 		d := newDataset(files, ".", Options{Outside: outside, Log: slog.New(slog.DiscardHandler)})
 		got := omissions(d)
-		if len(got) != 2 || got[0] != `far: no mags found: mag 2: its path "file:///far/2" leads out of the dataset`+want || got[1] != "near: no mags found" {
+		if len(got) != 2 || got[0] != `far: no mags found: mag 2: its path "file:///far/2" leads out of the dataset`+
+			want || got[1] != "near: no mags found" {
 			t.Errorf("got %q, expected %q", got, want)
 		}
 	}
@@ -56,7 +58,8 @@ func TestOutsideReasons(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	var w warnings
 	d := datasetOf(t, &w, magAt("color/1"), entries{"empty": folder{}, "color/2": folder{}, "color/meshes": folder{}})
-	for _, name := range []string{"none", "empty", "", ".", "..", "color/1", "../source/color", "/", "color\x00", PropertiesFile, strings.Repeat("x", 300)} {
+	for _, name := range []string{"none", "empty", "", ".", "..", "color/1", "../source/color", "/", "color\x00",
+		PropertiesFile, strings.Repeat("x", 300)} {
 		if l, err := d.Layer(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("layer %q: got %v, %v", name, l, err)
 		}
@@ -143,7 +146,8 @@ func TestFiles(t *testing.T) {
 	if b, err := fs.ReadFile(d.Files(), PropertiesFile); err != nil || !strings.HasPrefix(string(b), `{"scale"`) {
 		t.Errorf("got %q, %v", b, err)
 	}
-	for _, name := range []string{"secret", "color", "color/1/header.wkw", "../" + PropertiesFile, "./" + PropertiesFile, ""} {
+	for _, name := range []string{"secret", "color", "color/1/header.wkw", "../" + PropertiesFile,
+		"./" + PropertiesFile, ""} {
 		if _, err := d.Files().Open(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -166,7 +170,8 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%v: got %v, %v", c.in, got, err)
 		}
 		_, err := d.Files().Open(PropertiesFile)
-		if c.want == "" && !errors.Is(err, fs.ErrNotExist) || c.want != "" && (errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && !errors.Is(err, fs.ErrNotExist) || c.want != "" && (errors.Is(err, fs.ErrNotExist) ||
+			!strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: got %v, expected %s", c.in, err, c.want)
 		}
 		if found := d.CheckMetadata(); len(found) == 0 != (c.want == "") {

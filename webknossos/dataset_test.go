@@ -50,9 +50,11 @@ func TestDataset(t *testing.T) {
 		},
 		{
 			name: "mags from fine to coarse, under all names",
-			in: []entries{magAt("color/16"), magAt("color/2"), magAt("color/4-4-1"), magAt("color/1-1-1"), magAt("color/1"),
+			in: []entries{magAt("color/16"), magAt("color/2"), magAt("color/4-4-1"), magAt("color/1-1-1"),
+				magAt("color/1"),
 				magAt("color/2-2-1"), magAt("color/1099511627776")},
-			want: []string{"color/1", "color/1-1-1", "color/2-2-1", "color/2", "color/4-4-1", "color/16", "color/1099511627776"},
+			want: []string{"color/1", "color/1-1-1", "color/2-2-1", "color/2", "color/4-4-1", "color/16",
+				"color/1099511627776"},
 		},
 		{
 			name: "layers named in digits, without metadata",
@@ -67,16 +69,19 @@ func TestDataset(t *testing.T) {
 		{
 			name: "other directories of a layer, other files of a dataset",
 			in: []entries{magAt("color/1"), {
-				"color/agglomerates/view.hdf5": "", "color/meshes/1": folder{}, "color/mappings/1/x.json": "{}", "color/segmentIndex/a": "",
-				"color/connectomes": folder{}, "color/1a": folder{}, "color/4": folder{}, "color/8/z0/y0": folder{}, "color/2": "a file",
-				"empty": folder{}, "meshes/lod0": "", "thumbnail.png": "", "1.wkw": soundCube, "fifo": fifo{},
+				"color/agglomerates/view.hdf5": "", "color/meshes/1": folder{}, "color/mappings/1/x.json": "{}",
+				"color/segmentIndex/a": "",
+				"color/connectomes":    folder{}, "color/1a": folder{}, "color/4": folder{}, "color/8/z0/y0": folder{},
+				"color/2": "a file",
+				"empty":   folder{}, "meshes/lod0": "", "thumbnail.png": "", "1.wkw": soundCube, "fifo": fifo{},
 			}},
 			want: []string{"color/1"},
 		},
 		{
 			name: "layers and mags that are only in the metadata",
 			in: []entries{magAt("color/1"), magAt("seg/1"), described(
-				`{"name": "color", `+box+`, "mags": [{"mag": [1, 1, 1], "path": "./color/1"}, {"mag": [2, 2, 1], "path": "./color/2-2-1"}]}`,
+				`{"name": "color", `+box+
+					`, "mags": [{"mag": [1, 1, 1], "path": "./color/1"}, {"mag": [2, 2, 1], "path": "./color/2-2-1"}]}`,
 				`{"name": "gone", "wkwResolutions": [{"resolution": 1}]}`,
 			)},
 			want:    []string{"color/1", "seg/1"},
@@ -85,18 +90,23 @@ func TestDataset(t *testing.T) {
 		},
 		{
 			name: "layers and mags in the metadata that are no directories",
-			in: []entries{magAt("color/1"), {"color/2": "a file", "color/8": fifo{}, "other": fifo{}, "elsewhere": "a file", "only/1": "a file", "color/4": link("2")}, described(
+			in: []entries{magAt("color/1"), {"color/2": "a file", "color/8": fifo{}, "other": fifo{},
+				"elsewhere": "a file", "only/1": "a file", "color/4": link("2")}, described(
 				`{"name": "color", "mags": [{"mag": 1}, {"mag": 2}, {"mag": 4}, {"mag": 8}, {"mag": 16, "path": "elsewhere"}]}`,
-				`{"name": "elsewhere", "mags": [{"mag": 1}]}`, `{"name": "only", "mags": [{"mag": 1}]}`, `{"name": "other"}`,
+				`{"name": "elsewhere", "mags": [{"mag": 1}]}`, `{"name": "only", "mags": [{"mag": 1}]}`,
+				`{"name": "other"}`,
 			)},
 			want: []string{"color/1"},
 			omitted: []string{
-				"elsewhere: elsewhere: expected a directory, found a regular file", "only: only/1: expected a directory, found a regular file",
+				"elsewhere: elsewhere: expected a directory, found a regular file",
+				"only: only/1: expected a directory, found a regular file",
 				"other: other: expected a directory, found a FIFO",
 			},
 			layers: []string{
-				"color/2: color/2: expected a directory, found a regular file", "color/4: color/4: expected a directory, found a regular file",
-				"color/8: color/8: expected a directory, found a FIFO", "color/16: elsewhere: expected a directory, found a regular file",
+				"color/2: color/2: expected a directory, found a regular file",
+				"color/4: color/4: expected a directory, found a regular file",
+				"color/8: color/8: expected a directory, found a FIFO",
+				"color/16: elsewhere: expected a directory, found a regular file",
 			},
 		},
 		{
@@ -110,14 +120,16 @@ func TestDataset(t *testing.T) {
 		{
 			name: "mag 1 is called 1-1-1",
 			in: []entries{magAt("color/1-1-1"), magAt("seg/1-1-1"), described(
-				`{"name": "color", "mags": [{"mag": [1, 1, 1], "path": "./color/1-1-1"}]}`, `{"name": "seg", "mags": [{"mag": 1}]}`,
+				`{"name": "color", "mags": [{"mag": [1, 1, 1], "path": "./color/1-1-1"}]}`,
+				`{"name": "seg", "mags": [{"mag": 1}]}`,
 			)},
 			want: []string{"color/1-1-1", "seg/1-1-1"},
 		},
 		{
 			name: "layers of other formats",
 			in: []entries{magAt("color/1"), magAt("z/1"), {"n5/1/attributes.json": "{}"}, described(
-				`{"name": "color", "dataFormat": "wkw"}`, `{"name": "z", "dataFormat": "zarr3"}`, `{"name": "n5", "dataFormat": "n5"}`,
+				`{"name": "color", "dataFormat": "wkw"}`, `{"name": "z", "dataFormat": "zarr3"}`,
+				`{"name": "n5", "dataFormat": "n5"}`,
 				`{"name": "p", "dataFormat": "neuroglancerPrecomputed"}`,
 			)},
 			want:    []string{"color/1"},
@@ -126,20 +138,24 @@ func TestDataset(t *testing.T) {
 		{
 			name: "names that no directory can have",
 			in: []entries{magAt("color/1"), magAt("a/b/1"), described(
-				`{"name": "../source/color"}`, `{"name": ".."}`, `{"name": "a/b"}`, `{"name": ""}`, `{"name": "."}`, `{"name": "/color"}`, `{"name": "x\u0000"}`,
+				`{"name": "../source/color"}`, `{"name": ".."}`, `{"name": "a/b"}`, `{"name": ""}`, `{"name": "."}`,
+				`{"name": "/color"}`, `{"name": "x\u0000"}`,
 			)},
 			want: []string{"color/1"},
 			omitted: []string{
 				": the name cannot be that of a directory entry", ".: the name cannot be that of a directory entry",
-				"..: the name cannot be that of a directory entry", "../source/color: the name cannot be that of a directory entry",
-				"/color: the name cannot be that of a directory entry", "a/b: the name cannot be that of a directory entry",
+				"..: the name cannot be that of a directory entry",
+				"../source/color: the name cannot be that of a directory entry",
+				"/color: the name cannot be that of a directory entry",
+				"a/b: the name cannot be that of a directory entry",
 				"x\x00: the name cannot be that of a directory entry",
 			},
 		},
 		{
 			name: "links inside the source",
 			in: []entries{magAt("data/raw/1"), {
-				"color": link("data/raw"), "seg/1": link("../data/raw/1"), "seg/2/z0": link("../../data/raw/1/z0"), "again": link("color"),
+				"color": link("data/raw"), "seg/1": link("../data/raw/1"), "seg/2/z0": link("../../data/raw/1/z0"),
+				"again": link("color"),
 			}},
 			want: []string{"again/1", "color/1", "seg/1", "seg/2"},
 		},
@@ -179,7 +195,8 @@ func TestDataset(t *testing.T) {
 			want:    []string{"color/1"},
 			omitted: []string{`far: no mags found: mag 1: its path "https://example.org/far/1" leads out of the dataset; --follow-links follows it`},
 			layers: []string{
-				`color/2: its path "../other/color/2" leads out of the dataset; --follow-links follows it`, `color/4: its path "s3://bucket/4" leads out of the dataset; --follow-links follows it`,
+				`color/2: its path "../other/color/2" leads out of the dataset; --follow-links follows it`,
+				`color/4: its path "s3://bucket/4" leads out of the dataset; --follow-links follows it`,
 				`color/8: its path "/data/color/8" leads out of the dataset; --follow-links follows it`,
 			},
 		},
@@ -237,13 +254,15 @@ func TestDataset(t *testing.T) {
 			check := func(subject string, got, want []string) {
 				t.Helper()
 				if !slices.Equal(got, want) {
-					t.Errorf("%s: got\n\t%s\nexpected\n\t%s", subject, strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+					t.Errorf("%s: got\n\t%s\nexpected\n\t%s", subject, strings.Join(got, "\n\t"),
+						strings.Join(want, "\n\t"))
 				}
 			}
 			check("mags", shown, c.want)
 			check("omissions of the dataset", omissions(d), c.omitted)
 			check("omissions of the layers", omitted, c.layers)
-			warned := slices.DeleteFunc(w.lines(), func(line string) bool { return strings.Contains(line, "geometry taken from a cube") })
+			warned := slices.DeleteFunc(w.lines(),
+				func(line string) bool { return strings.Contains(line, "geometry taken from a cube") })
 			if len(warned) != min(1, len(c.warning)) || len(warned) == 1 && !strings.Contains(warned[0], c.warning) {
 				t.Errorf("got the warnings %q, expected %q", warned, c.warning)
 			}

@@ -9,12 +9,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Opener opens a mag of another data format in directory dir of fsys. If there is none, the error is fs.ErrNotExist. A mag
-// that cannot be opened is left out of its layer, which reports the error.
+// Opener opens a mag of another data format in directory dir of fsys. If there is none, the error is fs.ErrNotExist. A
+// mag that cannot be opened is left out of its layer, which reports the error.
 type Opener func(fsys fs.FS, dir string, m MagOptions) (volume.Mag, error)
 
-// PointLister returns the names of the volumes in an array with other axes than x, y, z and channels, such as t0000 and t0001. They are
-// paths. An array without such axes has one, named "".
+// PointLister returns the names of the volumes in an array with other axes than x, y, z and channels, such as t0000 and
+// t0001. They are paths. An array without such axes has one, named "".
 type PointLister func(fsys fs.FS, dir string, m MagOptions) ([]string, error)
 
 // MagOptions is what the metadata of a dataset say about a mag.
@@ -46,8 +46,8 @@ func (m MagOptions) Spacing() (s [3]float64) {
 // maxAxes limits the axes of an array.
 const maxAxes = 16
 
-// Axes returns the names of the axes of the array, such as c, x, y, z, in their order. Axes that are not named are "". It
-// returns nil if the metadata do not have them.
+// Axes returns the names of the axes of the array, such as c, x, y, z, in their order. Axes that are not named are "".
+// It returns nil if the metadata do not have them.
 func (m MagOptions) Axes() ([]string, error) {
 	members, err := jsonlimit.Members(m.Mag.AxisOrder, maxAxes)
 	if m.Mag.AxisOrder == nil || err == nil && len(members) == 0 {
@@ -60,7 +60,8 @@ func (m MagOptions) Axes() ([]string, error) {
 	for _, member := range members {
 		at, ok := volume.ParseIndex(string(member.Value))
 		if !ok || at >= maxAxes {
-			return nil, fmt.Errorf("axisOrder: %s: expected a number from 0 to %d, found %s", jsonlimit.Abbreviate(member.Name), maxAxes-1, jsonlimit.Abbreviate(member.Value))
+			return nil, fmt.Errorf("axisOrder: %s: expected a number from 0 to %d, found %s",
+				jsonlimit.Abbreviate(member.Name), maxAxes-1, jsonlimit.Abbreviate(member.Value))
 		}
 		for len(names) <= at {
 			names = append(names, "")
@@ -122,8 +123,8 @@ func (l *layer) magOptions(at location) MagOptions {
 	return o
 }
 
-// points returns the names of the volumes in the arrays of the layer: those of the first mag that can be read. It returns none if that is
-// one volume.
+// points returns the names of the volumes in the arrays of the layer: those of the first mag that can be read. It
+// returns none if that is one volume.
 func (l *layer) points() []string {
 	list := l.o.Points[l.props.DataFormat]
 	if l.opener == nil || list == nil {

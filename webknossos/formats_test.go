@@ -40,13 +40,14 @@ const foreignProperties = `{"scale":[4,4,30],"dataLayers":[
 func foreignFiles() fstest.MapFS {
 	return fstest.MapFS{
 		PropertiesFile:  &fstest.MapFile{Data: []byte(foreignProperties)},
-		"deep/er/array": &fstest.MapFile{}, "a/2-2-1/array": &fstest.MapFile{}, "a/4-4-2/array": &fstest.MapFile{Data: []byte("broken")},
-		"a/16/array": &fstest.MapFile{}, "b/1/array": &fstest.MapFile{Data: []byte("broken, too")},
+		"deep/er/array": &fstest.MapFile{}, "a/2-2-1/array": &fstest.MapFile{},
+		"a/4-4-2/array": &fstest.MapFile{Data: []byte("broken")},
+		"a/16/array":    &fstest.MapFile{}, "b/1/array": &fstest.MapFile{Data: []byte("broken, too")},
 	}
 }
 
-// TestForeignLayers: layers of other formats are opened mag by mag: by their paths, by their names, and those that no metadata has.
-// What cannot be opened is left out, with the reason.
+// TestForeignLayers: layers of other formats are opened mag by mag: by their paths, by their names, and those that no
+// metadata has. What cannot be opened is left out, with the reason.
 func TestForeignLayers(t *testing.T) {
 	r, err := Recognise(foreignFiles(), ".", foreignOptions())
 	if err != nil {
@@ -140,7 +141,8 @@ func TestRecogniseForeign(t *testing.T) {
 	if _, err := open("a/4-4-2", "4-4-2", 2, "a"); err == nil || err.Error() != "broken" {
 		t.Errorf("a mag that cannot be opened: got %v", err)
 	}
-	for _, c := range []struct{ dir, name, layer string }{{"deep", "deep", "deep"}, {"a", "a", "c"}, {"a/2-2-1", "x", "a"}} {
+	for _, c := range []struct{ dir, name, layer string }{{"deep", "deep", "deep"}, {"a", "a", "c"},
+		{"a/2-2-1", "x", "a"}} {
 		for levels := 1; levels <= 2; levels++ {
 			if _, err := open(c.dir, c.name, levels, c.layer); !errors.Is(err, ErrNotRecognised) {
 				t.Errorf("%v: got %v", c, err)
@@ -152,7 +154,8 @@ func TestRecogniseForeign(t *testing.T) {
 // TestAxesOfMag: an order of axes that is not one is an error.
 func TestAxesOfMag(t *testing.T) {
 	for _, order := range []string{`{"x":-1}`, `{"x":16}`, `{"x":1.5}`, `{"x":"0"}`, `[0,1,2]`, `{"x":`} {
-		if axes, err := (MagOptions{Mag: MagProperties{AxisOrder: []byte(order)}}).Axes(); err == nil || !strings.Contains(err.Error(), "axisOrder") {
+		if axes, err := (MagOptions{Mag: MagProperties{AxisOrder: []byte(order)}}).Axes(); err == nil ||
+			!strings.Contains(err.Error(), "axisOrder") {
 			t.Errorf("%s: got %v, %v", order, axes, err)
 		}
 	}

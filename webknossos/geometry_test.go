@@ -23,7 +23,8 @@ func TestGeometry(t *testing.T) {
 	}{
 		{name: "header.wkw", in: entries{"color/1/header.wkw": soundHeader}},
 		{name: "header.wkw with a dataOffset", in: entries{"color/1/header.wkw": withOffset}},
-		{name: "header.wkw with more bytes after the header", in: entries{"color/1/header.wkw": append(slices.Clip(soundHeader), "more"...)}},
+		{name: "header.wkw with more bytes after the header",
+			in: entries{"color/1/header.wkw": append(slices.Clip(soundHeader), "more"...)}},
 		{
 			name:    "no header.wkw",
 			in:      entries{"color/1/z5/y6/x7.wkw": soundCube},
@@ -52,7 +53,8 @@ func TestGeometry(t *testing.T) {
 		{
 			name: "the first cubes are damaged",
 			in: entries{
-				"color/1/z0/y0/x0.wkw": badCube, "color/1/z0/y0/x1.wkw": content(nil), "color/1/z0/y1/x0.wkw": link("nowhere"),
+				"color/1/z0/y0/x0.wkw": badCube, "color/1/z0/y0/x1.wkw": content(nil),
+				"color/1/z0/y1/x0.wkw": link("nowhere"),
 				"color/1/z0/y2/x0.wkw": fifo{}, "color/1/z0/y3": fifo{}, "color/1/z1": folder{}, "color/1/z2": "a file",
 				"color/1/z3/y3/x3.wkw": soundCube,
 			},
@@ -92,7 +94,8 @@ func TestGeometry(t *testing.T) {
 				m.checked = m.checked.Add(-2 * ttl.Least)
 			}
 			lines := w.lines()
-			if c.warning == "" && len(lines) > 0 || c.warning != "" && (len(lines) != 1 || !strings.Contains(lines[0], c.warning)) {
+			if c.warning == "" && len(lines) > 0 ||
+				c.warning != "" && (len(lines) != 1 || !strings.Contains(lines[0], c.warning)) {
 				t.Errorf("got the warnings %q, expected one with %q", lines, c.warning)
 			}
 		})

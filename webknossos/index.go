@@ -36,7 +36,8 @@ func (m *mag) Cubes(zy ...int) ([]int, error) {
 
 // Index returns what the directories of the mag tell. It implements volume.Indexed.
 func (m *mag) Index() volume.Index {
-	return volume.Index{List: m.listCubes, Describe: m.describeCubes, Bounds: m.boundsOfCubes, Metadata: m.statMetadata, Files: m.cubeFiles}
+	return volume.Index{List: m.listCubes, Describe: m.describeCubes, Bounds: m.boundsOfCubes, Metadata: m.statMetadata,
+		Files: m.cubeFiles}
 }
 
 func (m *mag) listCubes(zy ...int) iter.Seq2[[]int, error] {
@@ -98,7 +99,8 @@ func (m *mag) described(listed []vfs.Described, zy []int) []volume.CubeEntry {
 		e := volume.CubeEntry{N: n, Info: l.Info, Err: l.Err}
 		if e.Err != nil { // StatCubes distinguishes a broken link from a missing file
 			e.Info, e.Err = m.StatCubes(append(zy[:level:level], n)...)
-		} else if e.Err = vfs.CheckKind(m.path(append(zy[:level:level], n)...), e.Info, kindOfLevel(level)); e.Err != nil {
+		} else if e.Err = vfs.CheckKind(m.path(append(zy[:level:level], n)...), e.Info,
+			kindOfLevel(level)); e.Err != nil {
 			e.Info = nil
 		}
 		if !errors.Is(e.Err, fs.ErrNotExist) { // it was not removed since it was listed

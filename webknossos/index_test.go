@@ -101,10 +101,12 @@ func TestWrongKinds(t *testing.T) {
 		{entries{"color/1/z1": link("header.wkw")}, "color/1/z1: expected a directory, found a regular file"},
 		{entries{"color/1/z1/y1": "a file"}, "color/1/z1/y1: expected a directory, found a regular file"},
 		{entries{"color/1/z1/y1": fifo{}}, "color/1/z1/y1: expected a directory, found a FIFO"},
-		{entries{"color/1/z1/y1": link("f"), "color/1/z1/f": fifo{}}, "color/1/z1/y1: expected a directory, found a FIFO"},
+		{entries{"color/1/z1/y1": link("f"), "color/1/z1/f": fifo{}},
+			"color/1/z1/y1: expected a directory, found a FIFO"},
 		{entries{"color/1/z1/y1/x1.wkw": folder{}}, "color/1/z1/y1/x1.wkw: expected a regular file, found a directory"},
 		{entries{"color/1/z1/y1/x1.wkw": fifo{}}, "color/1/z1/y1/x1.wkw: expected a regular file, found a FIFO"},
-		{entries{"color/1/z1/y1/x1.wkw": link("f"), "color/1/z1/y1/f": fifo{}}, "color/1/z1/y1/x1.wkw: expected a regular file, found a FIFO"},
+		{entries{"color/1/z1/y1/x1.wkw": link("f"), "color/1/z1/y1/f": fifo{}},
+			"color/1/z1/y1/x1.wkw: expected a regular file, found a FIFO"},
 	} {
 		dir := sourceDir(t, c.in, entries{"color/1/header.wkw": soundHeader, "color/1/z0/y0/x0.wkw": soundCube})
 		for _, fsys := range []fs.FS{openDir(t, dir), os.DirFS(dir)} {
@@ -192,7 +194,8 @@ func TestBrokenLinks(t *testing.T) {
 	} {
 		var w warnings
 		m := magOf(source(t, in, entries{"color/1/header.wkw": soundHeader}), nil, &w)
-		if _, err := m.OpenCube(volume.Vec{}); err == nil || !strings.Contains(err.Error(), "a symbolic link that leads nowhere") || errors.Is(err, fs.ErrNotExist) {
+		if _, err := m.OpenCube(volume.Vec{}); err == nil ||
+			!strings.Contains(err.Error(), "a symbolic link that leads nowhere") || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v: got %v", in, err)
 		}
 		if _, err := m.StatCubes(0, 0, 0); err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestInvalidLayer: a layer whose metadata cannot be parsed does not take them from the others. It is shown without them, or is an omission with a fault.
+// TestInvalidLayer: a layer whose metadata cannot be parsed does not take them from the others. It is shown without
+// them, or is an omission with a fault.
 func TestInvalidLayer(t *testing.T) {
 	const metadata = `{"scale": [4, 4, 40], "dataLayers": [
 		{"name": "color", "boundingBox": {"topLeft": [1, 2, 3], "width": 4, "height": 5, "depth": 6}, "mags": [{"mag": 1}]},
@@ -19,7 +20,8 @@ func TestInvalidLayer(t *testing.T) {
 		{"name": "zarr", "dataFormat": "zarr", "mags": [{"mag": "x"}]},
 		{"name": 5}]}`
 	cube := &fstest.MapFile{Data: soundCube}
-	files := fstest.MapFS{PropertiesFile: {Data: []byte(metadata)}, "color/1/z0/y0/x0.wkw": cube, "bad/1/z0/y0/x0.wkw": cube}
+	files := fstest.MapFS{PropertiesFile: {Data: []byte(metadata)}, "color/1/z0/y0/x0.wkw": cube,
+		"bad/1/z0/y0/x0.wkw": cube}
 	root, err := Recognise(files, ".", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,12 +55,15 @@ func TestInvalidLayer(t *testing.T) {
 		}
 		omitted = append(omitted, o.Name+": "+o.Reason)
 	}
-	if len(omitted) != 2 || !strings.HasPrefix(omitted[0], `zarr: datasource-properties.json: dataLayers: layer "zarr": mags: mag: expected 3 numbers`) ||
-		!strings.HasPrefix(omitted[1], "layer 3: datasource-properties.json: dataLayers: json: cannot unmarshal number") {
+	if len(omitted) != 2 || !strings.HasPrefix(omitted[0],
+		`zarr: datasource-properties.json: dataLayers: layer "zarr": mags: mag: expected 3 numbers`) ||
+		!strings.HasPrefix(omitted[1],
+			"layer 3: datasource-properties.json: dataLayers: json: cannot unmarshal number") {
 		t.Errorf("got the omissions %q", omitted)
 	}
 	text := textOf(checkMetadata(root.Dataset))
-	for _, want := range []string{"topLeft: expected 3 numbers of type int, found [1, 2]", `layer "zarr"`, "cannot unmarshal number"} {
+	for _, want := range []string{"topLeft: expected 3 numbers of type int, found [1, 2]", `layer "zarr"`,
+		"cannot unmarshal number"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("got the faults %q, expected %q", text, want)
 		}
@@ -68,13 +73,14 @@ func TestInvalidLayer(t *testing.T) {
 	}
 }
 
-// TestSameName: of layers with the same name in the metadata, the first is shown. The others are omissions with a fault, also if they cannot be
-// parsed, and a warning.
+// TestSameName: of layers with the same name in the metadata, the first is shown. The others are omissions with a
+// fault, also if they cannot be parsed, and a warning.
 func TestSameName(t *testing.T) {
 	var w warnings
 	d := datasetOf(t, &w, magAt("color/1"), described(
 		`{"name": "color", "category": "color", "mags": [{"mag": 1}]}`, `{"name": "gone"}`, `{"name": "gone"}`,
-		`{"name": "color", "category": "segmentation", "mags": [{"mag": 2}]}`, `{"name": "color", "mags": [{"mag": "x"}]}`,
+		`{"name": "color", "category": "segmentation", "mags": [{"mag": 2}]}`,
+		`{"name": "color", "mags": [{"mag": "x"}]}`,
 	))
 	if names, err := d.Layers(); err != nil || !slices.Equal(names, []string{"color"}) {
 		t.Errorf("got the layers %v, %v", names, err)

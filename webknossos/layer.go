@@ -34,7 +34,8 @@ type layer struct {
 }
 
 func newLayer(fsys fs.FS, dir, root string, props *LayerProperties, scale Scale, o Options) *layer {
-	l := &layer{fsys: fsys, dir: dir, root: root, props: props, scale: scale, o: o, described: props.mags(), byName: map[string][]MagProperties{}, mags: map[string]volume.Mag{}, opened: map[string]volume.Mag{}}
+	l := &layer{fsys: fsys, dir: dir, root: root, props: props, scale: scale, o: o, described: props.mags(),
+		byName: map[string][]MagProperties{}, mags: map[string]volume.Mag{}, opened: map[string]volume.Mag{}}
 	if props != nil && !props.isWKW() {
 		l.opener = o.Formats[props.DataFormat]
 	}
@@ -68,8 +69,8 @@ func (l *layer) Mags() ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool { _, err := l.find(name); return err != nil }), nil
 }
 
-// hasMag reports whether Mags has any mag. An error may leave that open. If there is none, because one in the metadata is
-// no directory, the error is a *vfs.KindError.
+// hasMag reports whether Mags has any mag. An error may leave that open. If there is none, because one in the metadata
+// is no directory, the error is a *vfs.KindError.
 func (l *layer) hasMag() (bool, error) {
 	var fault error
 	for name := range l.byName {
@@ -138,8 +139,9 @@ type location struct {
 	props  MagProperties // zero if the metadata do not locate the mag
 }
 
-// find returns the location of a mag: that in the metadata, else the subdirectory of the layer. If the metadata has the mag, and
-// its place has something else than a directory, the error is a *vfs.KindError: the mag exists and cannot be read.
+// find returns the location of a mag: that in the metadata, else the subdirectory of the layer. If the metadata has the
+// mag, and its place has something else than a directory, the error is a *vfs.KindError: the mag exists and cannot be
+// read.
 func (l *layer) find(name string) (location, error) {
 	f, ok := volume.ParseFactor(name)
 	if !ok {

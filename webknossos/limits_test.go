@@ -36,8 +36,8 @@ func repeated(n, m int, mag func(i int) string) []byte {
 
 func shortMag(int) string { return `{"mag":1}` }
 
-// TestLimitsOfProperties: metadata of more layers or mags than any real dataset has is an error that names the limit and
-// the file. It takes little memory.
+// TestLimitsOfProperties: metadata of more layers or mags than any real dataset has is an error that names the limit
+// and the file. It takes little memory.
 func TestLimitsOfProperties(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it starts no goroutine")
@@ -51,16 +51,23 @@ func TestLimitsOfProperties(t *testing.T) {
 		{"as many layers as allowed", func() []byte { return repeated(10_000, 1, shortMag) }, ""},
 		{"as many mags as allowed", func() []byte { return repeated(1, 1000, shortMag) }, ""},
 		{"as many mags of all layers as allowed", func() []byte { return repeated(100, 1000, shortMag) }, ""},
-		{"a layer more", func() []byte { return repeated(10_001, 0, shortMag) }, "dataLayers: expected at most 10000 layers, found more"},
-		{"a mag more", func() []byte { return repeated(1, 1001, shortMag) }, `layer "layer0": mags: expected at most 1000 mags, found more`},
-		{"a mag of all layers more", func() []byte { return repeated(101, 991, shortMag) }, "dataLayers: expected at most 100000 mags of all layers, found more"},
-		{"as many bytes of mags as allowed", func() []byte { return repeated(1, 1_600_000, shortMag) }, "expected at most 1000 mags"},
-		{"as many bytes of layers as allowed", func() []byte { return repeated(400_000, 0, shortMag) }, "expected at most 10000 layers"},
-		{"numbers", func() []byte { return []byte(`{"scale": [` + strings.Repeat("1,", 8_000_000) + `1]}`) }, "scale: expected 3 numbers"},
+		{"a layer more", func() []byte { return repeated(10_001, 0, shortMag) },
+			"dataLayers: expected at most 10000 layers, found more"},
+		{"a mag more", func() []byte { return repeated(1, 1001, shortMag) },
+			`layer "layer0": mags: expected at most 1000 mags, found more`},
+		{"a mag of all layers more", func() []byte { return repeated(101, 991, shortMag) },
+			"dataLayers: expected at most 100000 mags of all layers, found more"},
+		{"as many bytes of mags as allowed", func() []byte { return repeated(1, 1_600_000, shortMag) },
+			"expected at most 1000 mags"},
+		{"as many bytes of layers as allowed", func() []byte { return repeated(400_000, 0, shortMag) },
+			"expected at most 10000 layers"},
+		{"numbers", func() []byte { return []byte(`{"scale": [` + strings.Repeat("1,", 8_000_000) + `1]}`) },
+			"scale: expected 3 numbers"},
 		{"coordinates", func() []byte {
 			return []byte(`{"dataLayers": [{"boundingBox": {"topLeft": [` + strings.Repeat("1,", 8_000_000) + `1]}}]}`)
 		}, "topLeft: expected 3 numbers"},
-		{"a long file", func() []byte { return []byte(`{` + strings.Repeat(padding, 16) + `}`) }, "expected at most 16777216 bytes, found 16777218"},
+		{"a long file", func() []byte { return []byte(`{` + strings.Repeat(padding, 16) + `}`) },
+			"expected at most 16777216 bytes, found 16777218"},
 	} {
 		start := time.Now()
 		var err error
@@ -70,7 +77,8 @@ func TestLimitsOfProperties(t *testing.T) {
 		}
 		files := fstest.MapFS{PropertiesFile: {Data: json}}
 		peak := voxeltest.PeakHeap(func() { _, err = ReadProperties(files, ".") })
-		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), PropertiesFile) || len(err.Error()) > 300) {
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), PropertiesFile) || len(err.Error()) > 300) {
 			t.Errorf("%s: got %.300v, want %q", c.name, err, c.want)
 		}
 		if took := time.Since(start); peak > 256<<20 || took > 2*time.Minute {
@@ -79,8 +87,8 @@ func TestLimitsOfProperties(t *testing.T) {
 	}
 }
 
-// TestManyMags: layers and mags are found by name. Without that, the time grows with the square of their number, and the
-// numbers below take hours.
+// TestManyMags: layers and mags are found by name. Without that, the time grows with the square of their number, and
+// the numbers below take hours.
 func TestManyMags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
@@ -153,7 +161,8 @@ func TestManyDirectories(t *testing.T) {
 		in[fmt.Sprintf("%d", i+1)] = &fstest.MapFile{Mode: fs.ModeDir}
 	}
 	d := newDataset(in, ".", Options{Log: new(warnings).logger()})
-	if layers, err := d.Layers(); err == nil || !strings.Contains(err.Error(), "expected at most 10000 directories in a dataset") {
+	if layers, err := d.Layers(); err == nil || !strings.Contains(err.Error(),
+		"expected at most 10000 directories in a dataset") {
 		t.Errorf("%d layers, %v", len(layers), err)
 	}
 	l := newLayer(in, "layer", "", nil, Scale{}, Options{})

@@ -229,8 +229,8 @@ type cube struct {
 // Grid returns the geometry of the file with its origin and spacing.
 func (c *cube) Grid() volume.Grid { return c.grid }
 
-// notAbsence returns an error with the text of err that is not fs.ErrNotExist. Otherwise the caller would treat the cube as
-// one that was never written.
+// notAbsence returns an error with the text of err that is not fs.ErrNotExist. Otherwise the caller would treat the
+// cube as one that was never written.
 func notAbsence(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New(err.Error())

@@ -30,7 +30,8 @@ func TestOpenCube(t *testing.T) {
 		if f.Grid() != want {
 			t.Errorf("%v: got %+v, expected %+v", c, f.Grid(), want)
 		}
-		if b, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); !bytes.Equal(b, soundCube[wkw.HeaderSize:]) || err != nil {
+		if b, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); !bytes.Equal(b, soundCube[wkw.HeaderSize:]) ||
+			err != nil {
 			t.Errorf("%v: got % x, %v", c, b, err)
 		}
 		if info, err := m.StatCubes(c[2], c[1], c[0]); err != nil || info.Size() != f.Info().Size() {
@@ -58,7 +59,8 @@ func TestOpenCubeErrors(t *testing.T) {
 		{volume.Vec{0, 0, -1}, never},
 		{volume.Vec{1 << 41, 0, 0}, never},
 		{volume.Vec{0, 0, 9}, `color/1/z9/y0/x0.wkw: magic at byte 0: expected "WKW", found "not"`},
-		{volume.Vec{1, 0, 9}, "color/1/z9/y0/x1.wkw: geometry at byte 4: expected 1³ blocks of 2³ voxels of 1 × uint8 as the mag color/1, found 2³ blocks of 4³ voxels of 1 × uint16"},
+		{volume.Vec{1, 0, 9},
+			"color/1/z9/y0/x1.wkw: geometry at byte 4: expected 1³ blocks of 2³ voxels of 1 × uint8 as the mag color/1, found 2³ blocks of 4³ voxels of 1 × uint16"},
 		{volume.Vec{2, 0, 9}, "color/1/z9/y0/x2.wkw: a symbolic link that leads nowhere"},
 		{volume.Vec{3, 0, 9}, "leads out of SOURCE; --follow-links follows it"},
 		{volume.Vec{4, 0, 9}, "too many levels of symbolic links"},
@@ -114,7 +116,8 @@ func TestBounds(t *testing.T) {
 		{"no metadata, no cubes", nil, entries{"color/1/header.wkw": soundHeader}, "0-0_0-0_0-0"},
 		{
 			"largest index, cubes of 2^20 voxels a side", nil,
-			entries{"color/1/header.wkw": content(header(0xF5, 1, 1, 1, 0)), "color/1/z1099511627776/y1099511627776/x1099511627776.wkw": badCube},
+			entries{"color/1/header.wkw": content(header(0xF5, 1, 1, 1, 0)),
+				"color/1/z1099511627776/y1099511627776/x1099511627776.wkw": badCube},
 			"1152921504606846976-1152921504607895552_1152921504606846976-1152921504607895552_1152921504606846976-1152921504607895552",
 		},
 	} {
@@ -125,8 +128,10 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	var w warnings
-	unreadable := entries{"color/1/header.wkw": soundHeader, "color/1/z0/y0/x0.wkw": soundCube, "color/1/z7": link("gone")}
-	if got, err := magOf(source(t, unreadable), nil, &w).Bounds(); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+	unreadable := entries{"color/1/header.wkw": soundHeader, "color/1/z0/y0/x0.wkw": soundCube,
+		"color/1/z7": link("gone")}
+	if got, err := magOf(source(t, unreadable), nil, &w).Bounds(); err == nil ||
+		!strings.Contains(err.Error(), "leads nowhere") {
 		t.Errorf("unreadable index: got %v, %v", got, err)
 	}
 }

@@ -21,13 +21,15 @@ func TestCheckMetadata(t *testing.T) {
 	}{
 		{"no header.wkw, no metadata", fstest.MapFS{}, "", "open color/1/header.wkw: file does not exist", true},
 		{"sound", fstest.MapFS{
-			PropertiesFile:       {Data: []byte(`{"scale": [4, 4, 40], "dataLayers": [{"name": "color", "mags": [{"mag": 1}]}]}`)},
+			PropertiesFile: {Data: []byte(
+				`{"scale": [4, 4, 40], "dataLayers": [{"name": "color", "mags": [{"mag": 1}]}]}`)},
 			"color/1/header.wkw": {Data: soundHeader},
 		}, "", "", false},
 		{"damaged", fstest.MapFS{
 			PropertiesFile:       {Data: []byte("{")},
 			"color/1/header.wkw": {Data: []byte("WKW\x01")},
-		}, "datasource-properties.json: unexpected end of JSON input", "color/1/header.wkw: header at byte 0: expected 16 bytes, found 4", false},
+		}, "datasource-properties.json: unexpected end of JSON input",
+			"color/1/header.wkw: header at byte 0: expected 16 bytes, found 4", false},
 	} {
 		c.files["color/1/z0/y0/x0.wkw"] = cube
 		root, err := Recognise(c.files, ".", Options{})

@@ -37,7 +37,8 @@ func (d *dataset) Omitted() []volume.Omission {
 	if d.props != nil {
 		for _, l := range d.props.invalid {
 			if l.taken || d.omissionReason(l.name) != "" {
-				all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(l.name), Reason: PropertiesFile + ": " + l.err.Error(), Fault: true})
+				all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(l.name),
+					Reason: PropertiesFile + ": " + l.err.Error(), Fault: true})
 			}
 			if !l.taken {
 				delete(named, l.name)
@@ -47,14 +48,15 @@ func (d *dataset) Omitted() []volume.Omission {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if reason := d.omissionReason(name); reason != "" {
 			_, _, err := d.find(name)
-			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: reason, Fault: isKindError(err)})
+			all = append(all, volume.Omission{Name: jsonlimit.Abbreviate(name), Reason: reason,
+				Fault: isKindError(err)})
 		}
 	}
 	return all
 }
 
-// omissionReason returns why Layers does not return a name. It returns "" if there is a layer of this name, or if an error
-// leaves that open. A directory that must not be read is omitted: it is often not part of the dataset.
+// omissionReason returns why Layers does not return a name. It returns "" if there is a layer of this name, or if an
+// error leaves that open. A directory that must not be read is omitted: it is often not part of the dataset.
 func (d *dataset) omissionReason(name string) string {
 	_, reason, err := d.find(name)
 	if d.knownPoints(name) != nil {
@@ -140,8 +142,8 @@ func (l *layer) outsideReason(m MagProperties) string {
 	return reason
 }
 
-// firstOutside returns why the first mag is not in Mags whose path leads out of the dataset, for a layer without any mag. It is empty if
-// there is none.
+// firstOutside returns why the first mag is not in Mags whose path leads out of the dataset, for a layer without any
+// mag. It is empty if there is none.
 func (l *layer) firstOutside() string {
 	for _, m := range l.described {
 		if _, local := localPath(m.Path); m.Path != "" && !local {
@@ -159,8 +161,8 @@ func (l *layer) reasons() string {
 	return ": no mags found"
 }
 
-// kindFault returns a *vfs.KindError if something else than a directory is at a location of a mag in the metadata. Other
-// files with names of mags are not part of the dataset.
+// kindFault returns a *vfs.KindError if something else than a directory is at a location of a mag in the metadata.
+// Other files with names of mags are not part of the dataset.
 func (l *layer) kindFault(name string) error {
 	var places []location
 	for _, m := range l.byName[name] {

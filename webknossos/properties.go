@@ -16,7 +16,8 @@ import (
 // PropertiesFile is the name of the metadata file of a dataset.
 const PropertiesFile = "datasource-properties.json"
 
-// JournalFile is the name of a file in the directory of a layer while wkwfs imports it. If it stays, the import is not finished.
+// JournalFile is the name of a file in the directory of a layer while wkwfs imports it. If it stays, the import is not
+// finished.
 const JournalFile = ".import.json"
 
 // Properties is the part of datasource-properties.json that the package uses. It has the fields of all versions of
@@ -68,7 +69,8 @@ func (p *Properties) UnmarshalJSON(b []byte) error {
 				return fmt.Errorf("dataLayers: %w", err)
 			}
 			if err != nil {
-				p.invalid = append(p.invalid, invalidLayer{name: nameOfLayer(raw, len(p.Layers)+len(p.invalid)), err: fmt.Errorf("dataLayers: %w", err)})
+				p.invalid = append(p.invalid, invalidLayer{name: nameOfLayer(raw, len(p.Layers)+len(p.invalid)),
+					err: fmt.Errorf("dataLayers: %w", err)})
 				continue
 			}
 			if mags += len(l.Mags) + len(l.WKWResolutions); mags > maxMagsOfLayers {
@@ -88,7 +90,8 @@ func (p *Properties) indexLayers() {
 	p.Layers = all[:0] // at most as long as what was read: pointers into it stay valid
 	for _, l := range all {
 		if p.byName[l.Name] != nil {
-			err := fmt.Errorf("dataLayers: layer %q: expected a name of its own, found that of a layer before it", jsonlimit.Abbreviate(l.Name))
+			err := fmt.Errorf("dataLayers: layer %q: expected a name of its own, found that of a layer before it",
+				jsonlimit.Abbreviate(l.Name))
 			p.invalid = append(p.invalid, invalidLayer{name: l.Name, err: err})
 			continue
 		}
@@ -172,7 +175,8 @@ func (l *LayerProperties) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ViewProperties says how WEBKNOSSOS shows a layer at first. It has no effect on voxels, so what is not valid in it is ignored.
+// ViewProperties says how WEBKNOSSOS shows a layer at first. It has no effect on voxels, so what is not valid in it is
+// ignored.
 type ViewProperties struct {
 	IntensityRange [2]float64 `json:"intensityRange"` // the values that are black and white; zero if not known
 }
@@ -204,8 +208,8 @@ func ReadProperties(fsys fs.FS, dir string) (*Properties, error) {
 	return p, nil
 }
 
-// ReadValidProperties is ReadProperties for readers that can do without some layers. If layers cannot be parsed, or have the name of one
-// before them, it returns the others, and the error of those.
+// ReadValidProperties is ReadProperties for readers that can do without some layers. If layers cannot be parsed, or
+// have the name of one before them, it returns the others, and the error of those.
 func ReadValidProperties(fsys fs.FS, dir string) (*Properties, error) {
 	name := path.Join(dir, PropertiesFile)
 	info, err := fs.Stat(fsys, name)
@@ -301,5 +305,6 @@ const maxName = 255
 
 // plainName reports whether a name in the metadata can be the name of a directory entry.
 func plainName(name string) bool {
-	return len(name) <= maxName && fs.ValidPath(name) && name != "." && !strings.Contains(name, "/") && !strings.ContainsRune(name, 0)
+	return len(name) <= maxName && fs.ValidPath(name) && name != "." && !strings.Contains(name, "/") &&
+		!strings.ContainsRune(name, 0)
 }

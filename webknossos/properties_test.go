@@ -58,7 +58,8 @@ func TestAdminIntensityRange(t *testing.T) {
 		{`null`, volume.Window{Low: 70, High: 180}},
 	} {
 		var p Properties
-		b := `{"dataLayers": [{"name": "l", "adminViewConfiguration": ` + c.admin + `, "defaultViewConfiguration": {"intensityRange": [70, 180]}}]}`
+		b := `{"dataLayers": [{"name": "l", "adminViewConfiguration": ` + c.admin +
+			`, "defaultViewConfiguration": {"intensityRange": [70, 180]}}]}`
 		if err := json.Unmarshal([]byte(b), &p); err != nil {
 			t.Errorf("%s: %v", c.admin, err)
 			continue
@@ -140,9 +141,11 @@ func TestMagProperties(t *testing.T) {
 			t.Errorf("%s: got %s, expected %s", c.json, got, c.want)
 		}
 	}
-	for _, s := range []string{`{"mag": [2, 2]}`, `{"mag": [2, 2, 1, 1]}`, `{"mag": 1.5}`, `{"mag": "1"}`, `{"resolution": [1, 1, 0.5]}`} {
+	for _, s := range []string{`{"mag": [2, 2]}`, `{"mag": [2, 2, 1, 1]}`, `{"mag": 1.5}`, `{"mag": "1"}`,
+		`{"resolution": [1, 1, 0.5]}`} {
 		var m MagProperties
-		if err := json.Unmarshal([]byte(s), &m); err == nil || !strings.HasPrefix(err.Error(), "mag: expected 3 numbers of type int, found") {
+		if err := json.Unmarshal([]byte(s), &m); err == nil ||
+			!strings.HasPrefix(err.Error(), "mag: expected 3 numbers of type int, found") {
 			t.Errorf("%s: got %v, %v", s, m, err)
 		}
 	}
@@ -155,23 +158,38 @@ func TestBox(t *testing.T) {
 		factor volume.Factor
 		want   string // empty if the box cannot be used
 	}{
-		{"as it is", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 250, "depth": 150}`, volume.Factor{1, 1, 1}, "2679-2935_4224-4474_1719-1869"},
-		{"numbers as floats", `{"topLeft": [-5.0, 4e0, 1.0], "width": 256.0, "height": 250, "depth": 1.5e2}`, volume.Factor{1, 1, 1}, "-5-251_4-254_1-151"},
-		{"minimum rounded down, maximum up", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 256, "depth": 150}`, volume.Factor{4, 4, 2}, "669-734_1056-1120_859-935"},
-		{"aligned", `{"topLeft": [8, 8, 8], "width": 8, "height": 16, "depth": 24}`, volume.Factor{8, 8, 8}, "1-2_1-3_1-4"},
-		{"one voxel of many", `{"topLeft": [9, 0, 31], "width": 1, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16}, "0-1_0-1_1-2"},
-		{"one voxel in two", `{"topLeft": [15, 0, 0], "width": 2, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16}, "0-2_0-1_0-1"},
-		{"negative minimum", `{"topLeft": [-5, -4, -1], "width": 10, "height": 4, "depth": 1}`, volume.Factor{4, 4, 4}, "-2-2_-1-0_-1-0"},
-		{"no factor that divides", `{"topLeft": [10, 10, 10], "width": 10, "height": 10, "depth": 10}`, volume.Factor{3, 7, 11}, "3-7_1-3_0-2"},
-		{"at the limit", `{"topLeft": [-1099511627776, 1099511627776, 0], "width": 1099511627776, "height": 1099511627776, "depth": 1}`, volume.Factor{1, 1, 1},
+		{"as it is", `{"topLeft": [2679, 4224, 1719], "width": 256, "height": 250, "depth": 150}`,
+			volume.Factor{1, 1, 1}, "2679-2935_4224-4474_1719-1869"},
+		{"numbers as floats", `{"topLeft": [-5.0, 4e0, 1.0], "width": 256.0, "height": 250, "depth": 1.5e2}`,
+			volume.Factor{1, 1, 1}, "-5-251_4-254_1-151"},
+		{"minimum rounded down, maximum up",
+			`{"topLeft": [2679, 4224, 1719], "width": 256, "height": 256, "depth": 150}`, volume.Factor{4, 4, 2},
+			"669-734_1056-1120_859-935"},
+		{"aligned", `{"topLeft": [8, 8, 8], "width": 8, "height": 16, "depth": 24}`, volume.Factor{8, 8, 8},
+			"1-2_1-3_1-4"},
+		{"one voxel of many", `{"topLeft": [9, 0, 31], "width": 1, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16},
+			"0-1_0-1_1-2"},
+		{"one voxel in two", `{"topLeft": [15, 0, 0], "width": 2, "height": 1, "depth": 1}`, volume.Factor{16, 16, 16},
+			"0-2_0-1_0-1"},
+		{"negative minimum", `{"topLeft": [-5, -4, -1], "width": 10, "height": 4, "depth": 1}`, volume.Factor{4, 4, 4},
+			"-2-2_-1-0_-1-0"},
+		{"no factor that divides", `{"topLeft": [10, 10, 10], "width": 10, "height": 10, "depth": 10}`,
+			volume.Factor{3, 7, 11}, "3-7_1-3_0-2"},
+		{"at the limit",
+			`{"topLeft": [-1099511627776, 1099511627776, 0], "width": 1099511627776, "height": 1099511627776, "depth": 1}`, volume.Factor{1, 1, 1},
 			"-1099511627776-0_1099511627776-2199023255552_0-1"},
 		{"empty", `{"topLeft": [0, 0, 0], "width": 0, "height": 1, "depth": 1}`, volume.Factor{1, 1, 1}, ""},
 		{"negative", `{"topLeft": [0, 0, 0], "width": 1, "height": -1, "depth": 1}`, volume.Factor{1, 1, 1}, ""},
 		{"no depth", `{"topLeft": [0, 0, 0], "width": 1, "height": 1}`, volume.Factor{1, 1, 1}, ""},
-		{"too wide", `{"topLeft": [0, 0, 0], "width": 1099511627777, "height": 1, "depth": 1}`, volume.Factor{1, 1, 1}, ""},
-		{"as wide as a number", `{"topLeft": [0, 0, 0], "width": 9223372036854775807, "height": 1, "depth": 1}`, volume.Factor{1, 1, 1}, ""},
-		{"too far", `{"topLeft": [0, 1099511627777, 0], "width": 1, "height": 1, "depth": 1}`, volume.Factor{1, 1, 1}, ""},
-		{"too far down", `{"topLeft": [0, 0, -9223372036854775808], "width": 1, "height": 1, "depth": 9223372036854775807}`, volume.Factor{1, 1, 1}, ""},
+		{"too wide", `{"topLeft": [0, 0, 0], "width": 1099511627777, "height": 1, "depth": 1}`, volume.Factor{1, 1, 1},
+			""},
+		{"as wide as a number", `{"topLeft": [0, 0, 0], "width": 9223372036854775807, "height": 1, "depth": 1}`,
+			volume.Factor{1, 1, 1}, ""},
+		{"too far", `{"topLeft": [0, 1099511627777, 0], "width": 1, "height": 1, "depth": 1}`, volume.Factor{1, 1, 1},
+			""},
+		{"too far down",
+			`{"topLeft": [0, 0, -9223372036854775808], "width": 1, "height": 1, "depth": 9223372036854775807}`,
+			volume.Factor{1, 1, 1}, ""},
 		{"no factor", `{"topLeft": [0, 0, 0], "width": 1, "height": 1, "depth": 1}`, volume.Factor{}, ""},
 		{"none", `null`, volume.Factor{1, 1, 1}, ""},
 	} {
@@ -247,13 +265,17 @@ func TestReadPropertiesErrors(t *testing.T) {
 		{"no JSON", `<html>`, "invalid character '<'"},
 		{"a list", `[]`, "cannot unmarshal array"},
 		{"layers are no list", `{"dataLayers": {}}`, "dataLayers"},
-		{"two coordinates", layer(`"boundingBox": {"topLeft": [1, 2]}`), "topLeft: expected 3 numbers of type int, found [1, 2]"},
-		{"half a voxel", layer(`"boundingBox": {"topLeft": [1, 2, 2.5]}`), "topLeft: expected 3 numbers of type int, found [1, 2, 2.5]"},
-		{"width beyond all numbers", layer(`"boundingBox": {"width": 99999999999999999999}`), "expected a whole number, found 99999999999999999999"},
+		{"two coordinates", layer(`"boundingBox": {"topLeft": [1, 2]}`),
+			"topLeft: expected 3 numbers of type int, found [1, 2]"},
+		{"half a voxel", layer(`"boundingBox": {"topLeft": [1, 2, 2.5]}`),
+			"topLeft: expected 3 numbers of type int, found [1, 2, 2.5]"},
+		{"width beyond all numbers", layer(`"boundingBox": {"width": 99999999999999999999}`),
+			"expected a whole number, found 99999999999999999999"},
 		{"name is a number", `{"dataLayers": [{"name": 5}]}`, "name"},
 	} {
 		p, err := ReadProperties(fstest.MapFS{PropertiesFile: {Data: []byte(c.json)}}, ".")
-		if p != nil || err == nil || !strings.HasPrefix(err.Error(), PropertiesFile+": ") || !strings.Contains(err.Error(), c.want) {
+		if p != nil || err == nil || !strings.HasPrefix(err.Error(), PropertiesFile+": ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, %v, expected %q", c.name, p, err, c.want)
 		}
 	}
@@ -269,8 +291,12 @@ func TestReadPropertiesErrors(t *testing.T) {
 
 // FuzzProperties shows that no metadata gives a box or a scale that overflows later.
 func FuzzProperties(f *testing.F) {
-	f.Add([]byte(`{"scale": [1, 1, 1], "dataLayers": [{"name": "a", "boundingBox": {"topLeft": [-1, 0, 5], "width": 1, "height": 2, "depth": 3}, "mags": [{"mag": 2}]}]}`))
-	f.Add([]byte(`{"scale": {"factor": [1e300, 0, -1], "unit": "meter"}, "dataLayers": [{"wkwResolutions": [{"resolution": [1, 2, 3]}], "boundingBox": {"width": 9223372036854775807}}]}`))
+	f.Add(
+		[]byte(
+			`{"scale": [1, 1, 1], "dataLayers": [{"name": "a", "boundingBox": {"topLeft": [-1, 0, 5], "width": 1, "height": 2, "depth": 3}, "mags": [{"mag": 2}]}]}`))
+	f.Add(
+		[]byte(
+			`{"scale": {"factor": [1e300, 0, -1], "unit": "meter"}, "dataLayers": [{"wkwResolutions": [{"resolution": [1, 2, 3]}], "boundingBox": {"width": 9223372036854775807}}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := ReadProperties(fstest.MapFS{PropertiesFile: {Data: b}}, ".")
 		if err != nil {
@@ -285,7 +311,8 @@ func FuzzProperties(f *testing.F) {
 			l := &p.Layers[i]
 			for _, m := range append(l.mags(), MagProperties{Mag: FactorProperty{1, 1, 1}}) {
 				box, ok := l.box(m.Factor())
-				if ok && (box.Empty() || box.Min != box.Min.Max(volume.Cube(-maxCoordinate)) || box.Max != box.Max.Min(volume.Cube(2*maxCoordinate))) {
+				if ok && (box.Empty() || box.Min != box.Min.Max(volume.Cube(-maxCoordinate)) ||
+					box.Max != box.Max.Min(volume.Cube(2*maxCoordinate))) {
 					t.Errorf("box %v", box)
 				}
 			}

@@ -24,8 +24,8 @@ type Options struct {
 	Parent func(levels int) Parent
 	// Formats open the mags of layers of other data formats, by the name of the format in the metadata.
 	Formats map[string]Opener
-	// Points list the volumes of an array of such a format that has other axes than x, y, z and channels, such as time. Without one, layers
-	// of these arrays are left out.
+	// Points list the volumes of an array of such a format that has other axes than x, y, z and channels, such as time.
+	// Without one, layers of these arrays are left out.
 	Points map[string]PointLister
 	// Foreign opens a layer of a data format that is not in Formats, in directory dir. format is its name in the
 	// metadata. The error for a format that Foreign does not know is fs.ErrNotExist. Without Foreign, such layers are
@@ -85,8 +85,8 @@ func Recognise(fsys fs.FS, name string, o Options) (volume.Root, error) {
 	return volume.Root{}, ErrNotRecognised
 }
 
-// standaloneMag opens a mag that is the source itself. Its name is its factor. Without the factor, the box and scale of the
-// dataset, which are those of mag 1, cannot be used.
+// standaloneMag opens a mag that is the source itself. Its name is its factor. Without the factor, the box and scale of
+// the dataset, which are those of mag 1, cannot be used.
 func standaloneMag(fsys fs.FS, dir string, o Options) *mag {
 	factor, ok := volume.ParseFactor(o.Name)
 	if !ok {
@@ -112,8 +112,8 @@ func singleCube(fsys fs.FS, name string) (*volume.SingleCube, error) {
 	}, nil
 }
 
-// isMag reports whether dir has a header.wkw or at least one cube file, of whatever kind. If an error leaves that open, it
-// returns true: the mag must not be treated as absent, and its readers get the error.
+// isMag reports whether dir has a header.wkw or at least one cube file, of whatever kind. If an error leaves that open,
+// it returns true: the mag must not be treated as absent, and its readers get the error.
 func isMag(fsys fs.FS, dir string) bool {
 	_, err := fs.Lstat(fsys, path.Join(dir, headerFile))
 	if err == nil || inconclusive(err) {
@@ -168,8 +168,8 @@ func hasLayer(fsys fs.FS, dir string) bool {
 }
 
 // subdirs yields the names of the directories in dir, and of the links to directories. It leaves out links that are
-// broken or lead out of the source. An error is the last item. It yields nothing if the source has no listings: then only the
-// metadata tell what there is.
+// broken or lead out of the source. An error is the last item. It yields nothing if the source has no listings: then
+// only the metadata tell what there is.
 func subdirs(fsys fs.FS, dir string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for entries, err := range vfs.ListDir(fsys, dir) {
@@ -188,7 +188,8 @@ func subdirs(fsys fs.FS, dir string) iter.Seq2[string, error] {
 }
 
 // upTo returns the names that are wanted. It fails if there are more than limit. what names them in the error.
-func upTo(limit int, names iter.Seq2[string, error], dir, what string, wanted func(string) bool) (found []string, err error) {
+func upTo(limit int, names iter.Seq2[string, error], dir, what string, wanted func(string) bool) (found []string,
+	err error) {
 	for name, err := range names {
 		switch {
 		case err != nil:

@@ -123,13 +123,14 @@ func TestRecogniseCube(t *testing.T) {
 	}
 }
 
-// TestRecogniseInside opens a layer and a mag as the source. Their box and scale are those in the metadata of the dataset
-// above.
+// TestRecogniseInside opens a layer and a mag as the source. Their box and scale are those in the metadata of the
+// dataset above.
 func TestRecogniseInside(t *testing.T) {
 	props := &Properties{
 		Scale: Scale{4, 4, 40},
 		Layers: []LayerProperties{
-			{Name: "color", BoundingBox: &BoundingBox{Corner{2, 2, 2}, 4, 4, 4}, Mags: []MagProperties{{Mag: FactorProperty{1, 1, 1}}, {Mag: FactorProperty{4, 4, 4}}}},
+			{Name: "color", BoundingBox: &BoundingBox{Corner{2, 2, 2}, 4, 4, 4},
+				Mags: []MagProperties{{Mag: FactorProperty{1, 1, 1}}, {Mag: FactorProperty{4, 4, 4}}}},
 			{Name: "seg", BoundingBox: &BoundingBox{Corner{8, 8, 8}, 4, 4, 4}},
 		},
 	}

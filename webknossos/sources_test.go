@@ -29,11 +29,13 @@ type (
 type entries map[string]any
 
 // smallCube is the header of the cube in these sources: one block of 2³ voxels.
-var smallCube = wkw.Header{BlockSide: 2, CubeBlocks: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
+var smallCube = wkw.Header{BlockSide: 2, CubeBlocks: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1,
+	DataOffset: wkw.HeaderSize}
 
 var (
-	soundCube   = rawCube(smallCube)
-	otherCube   = rawCube(wkw.Header{BlockSide: 4, CubeBlocks: 2, BlockType: wkw.Raw, Type: volume.Uint16, Channels: 1, DataOffset: wkw.HeaderSize})
+	soundCube = rawCube(smallCube)
+	otherCube = rawCube(wkw.Header{BlockSide: 4, CubeBlocks: 2, BlockType: wkw.Raw, Type: volume.Uint16, Channels: 1,
+		DataOffset: wkw.HeaderSize})
 	badCube     = content("not a cube at all")
 	soundHeader = content(header(0x01, 1, 1, 1, 0))
 )

@@ -18,16 +18,16 @@ const (
 	// maxAhead bounds the bytes that a Fill announces and has not yet read.
 	maxAhead = 8 << 20
 
-	// announcedRows and announcedSlabs are the rows of blocks that are announced together, and their slabs. In Morton order, the blocks of
-	// an aligned box of 4 × 4 × 2 follow each other in the file.
+	// announcedRows and announcedSlabs are the rows of blocks that are announced together, and their slabs. In Morton
+	// order, the blocks of an aligned box of 4 × 4 × 2 follow each other in the file.
 	announcedRows  = 4
 	announcedSlabs = 2
 
 	// maxAdvice is the longest run that is announced at once, unless a block is longer.
 	maxAdvice = 4 << 20
 
-	// Announced bytes are in the page cache if advice takes less than a nanosecond for each cachedBytes. Usually it takes a third of
-	// that. A kernel that has to allocate pages for them takes six times as long.
+	// Announced bytes are in the page cache if advice takes less than a nanosecond for each cachedBytes. Usually it
+	// takes a third of that. A kernel that has to allocate pages for them takes six times as long.
 	cachedBytes = 20
 )
 
@@ -73,8 +73,8 @@ func (s *filler) announce(first, end int) {
 	s.announced = next
 }
 
-// Announce implements [volume.Announcer]. It does nothing if the file takes no advice, and stops when it finds that bytes are in the page
-// cache: then the others probably are, too.
+// Announce implements [volume.Announcer]. It does nothing if the file takes no advice, and stops when it finds that
+// bytes are in the page cache: then the others probably are, too.
 func (f *File) Announce(ctx context.Context, box volume.Box) {
 	disk, ok := f.file.(vfs.Advisor)
 	if !ok {
@@ -96,8 +96,8 @@ func (f *File) Announce(ctx context.Context, box volume.Box) {
 // nextMultiple returns the first multiple of step after n, or end if that is less.
 func nextMultiple(n, step, end int) int { return min((n/step+1)*step, end) }
 
-// runs returns the extents of the blocks of a box in the order of the file. Blocks that follow each other share one. Those with a
-// damaged entry in the jump table are left out.
+// runs returns the extents of the blocks of a box in the order of the file. Blocks that follow each other share one.
+// Those with a damaged entry in the jump table are left out.
 func (f *File) runs(ctx context.Context, box volume.Box) (runs []extent) {
 	var numbers []uint64
 	for b := range box.All() {

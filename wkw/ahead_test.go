@@ -48,7 +48,8 @@ func TestAhead(t *testing.T) {
 	}{
 		{"slow table", 8, column, all, all},
 		{"slow blocks", 80, column, nil, all},
-		{"two runs", 80, volume.Box{Max: volume.Vec{2, 1, 2}}, nil, []extent{{80, 2 * storedBlock}, {4196, 2 * storedBlock}}},
+		{"two runs", 80, volume.Box{Max: volume.Vec{2, 1, 2}}, nil,
+			[]extent{{80, 2 * storedBlock}, {4196, 2 * storedBlock}}},
 		{"one run", 8, volume.Box{Max: volume.Cube(2)}, nil, nil},
 		{"all is in the page cache", damagedBytes, column, nil, nil},
 	} {
@@ -116,8 +117,8 @@ func aheadIsBounded(t *testing.T) {
 	}
 }
 
-// TestAnnounce shows that each run of the blocks of a box is announced once, without reading them, and that a damaged entry of the jump table
-// is left out.
+// TestAnnounce shows that each run of the blocks of a box is announced once, without reading them, and that a damaged
+// entry of the jump table is left out.
 func TestAnnounce(t *testing.T) {
 	const n = storedBlock
 	for _, c := range []struct {
@@ -128,10 +129,12 @@ func TestAnnounce(t *testing.T) {
 	}{
 		{"two slabs", volume.Box{Max: volume.Cube(2)}, 0, []extent{{80, 8 * n}}},
 		{"one slab", volume.Box{Min: volume.Vec{0, 0, 1}, Max: volume.Cube(2)}, 0, []extent{{80 + 4*n, 4 * n}}},
-		{"column", volume.Box{Max: volume.Vec{1, 2, 2}}, 0, []extent{{80, n}, {80 + 2*n, n}, {80 + 4*n, n}, {80 + 6*n, n}}},
+		{"column", volume.Box{Max: volume.Vec{1, 2, 2}}, 0, []extent{{80, n}, {80 + 2*n, n}, {80 + 4*n, n},
+			{80 + 6*n, n}}},
 		{"beyond the cube", volume.Box{Max: volume.Cube(100)}, 0, []extent{{80, 8 * n}}},
 		{"outside of the cube", volume.Box{Min: volume.Cube(2), Max: volume.Cube(3)}, 0, nil},
-		{"damaged entry", volume.Box{Max: volume.Cube(2)}, 5, []extent{{80, 5 * n}, {80 + 7*n, n}}}, // it is the start of block 6, too
+		// it is the start of block 6, too
+		{"damaged entry", volume.Box{Max: volume.Cube(2)}, 5, []extent{{80, 5 * n}, {80 + 7*n, n}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			content := literalCube(damagedCube, 80)
@@ -151,8 +154,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestAnnounceRows shows that the first rows of the first two slabs are announced first, that no run is longer than maxAdvice, and that nothing is announced
-// after four rows that are in the page cache.
+// TestAnnounceRows shows that the first rows of the first two slabs are announced first, that no run is longer than
+// maxAdvice, and that nothing is announced after four rows that are in the page cache.
 func TestAnnounceRows(t *testing.T) {
 	src := cubeOf(volume.Uint64, 2, 32, 8) // blocks of 512 KiB
 	bytes := int64(src.grid.BlockBytes())

@@ -38,8 +38,8 @@ func cut(size int) func([]byte) []byte {
 	return func(b []byte) []byte { return b[:size] }
 }
 
-// replaceBlock1 returns a function that replaces the stored bytes of block 1, and updates the jump table. All other blocks
-// have size stored bytes.
+// replaceBlock1 returns a function that replaces the stored bytes of block 1, and updates the jump table. All other
+// blocks have size stored bytes.
 func replaceBlock1(stored []byte, size int) func([]byte) []byte {
 	return func(b []byte) []byte {
 		start, end := 80+size, 80+2*size
@@ -61,13 +61,15 @@ func TestDamagedOpen(t *testing.T) {
 		{"header cut off", cut(12), `x0.wkw: header at byte 0: expected 16 bytes, found 12`},
 		{"magic", set(0, 'w'), `x0.wkw: magic at byte 0: expected "WKW", found "wKW"`},
 		{"version", set(3, 2), `x0.wkw: unsupported version at byte 3: expected 1, found 2`},
-		{"geometry", set(4, 0x1A), `x0.wkw: unsupported perDimLog2 at byte 4: expected blocks of at most 1073741824 bytes, found 2147483648`},
+		{"geometry", set(4, 0x1A),
+			`x0.wkw: unsupported perDimLog2 at byte 4: expected blocks of at most 1073741824 bytes, found 2147483648`},
 		{"blockType", set(5, 7), `x0.wkw: blockType at byte 5: expected 1 to 3, found 7`},
 		{"voxelType", set(6, 200), `x0.wkw: voxelType at byte 6: expected 1 to 10, found 200`},
 		{"voxelSize", set(7, 1), `x0.wkw: voxelSize at byte 7: expected a positive multiple of 2, found 1`},
 		{"dataOffset 0", put(8, 0), `x0.wkw: dataOffset at byte 8: expected at least 80, found 0`},
 		{"dataOffset in the table", put(8, 79), `x0.wkw: dataOffset at byte 8: expected at least 80, found 79`},
-		{"dataOffset 2^63", put(8, 1<<63), `x0.wkw: dataOffset at byte 8: expected at most 2^63 − 1, found 9223372036854775808`},
+		{"dataOffset 2^63", put(8, 1<<63),
+			`x0.wkw: dataOffset at byte 8: expected at most 2^63 − 1, found 9223372036854775808`},
 		{"dataOffset in the header, raw", func(b []byte) []byte { return put(8, 15)(set(5, 1)(b)) },
 			`x0.wkw: dataOffset at byte 8: expected at least 16, found 15`},
 	} {
@@ -104,10 +106,11 @@ func TestDamagedBlocks(t *testing.T) {
 		{"no bytes", put(24, 80+storedBlock), map[uint64]string{
 			1: `x0.wkw: jump table entry of block 1,0,0 at byte 24: expected more than 1109, found 1109`,
 			2: `x0.wkw: block 0,1,0 at byte 1109: expected at most 1044 compressed bytes, found 2058`}},
-		{"entries swapped", func(b []byte) []byte { return put(24, 80+3*storedBlock)(put(32, 80+2*storedBlock)(b)) }, map[uint64]string{
-			1: `x0.wkw: block 1,0,0 at byte 1109: expected at most 1044 compressed bytes, found 2058`,
-			2: `x0.wkw: jump table entry of block 0,1,0 at byte 32: expected more than 3167, found 2138`,
-			3: `x0.wkw: block 1,1,0 at byte 2138: expected at most 1044 compressed bytes, found 2058`}},
+		{"entries swapped", func(b []byte) []byte { return put(24, 80+3*storedBlock)(put(32, 80+2*storedBlock)(b)) },
+			map[uint64]string{
+				1: `x0.wkw: block 1,0,0 at byte 1109: expected at most 1044 compressed bytes, found 2058`,
+				2: `x0.wkw: jump table entry of block 0,1,0 at byte 32: expected more than 3167, found 2138`,
+				3: `x0.wkw: block 1,1,0 at byte 2138: expected at most 1044 compressed bytes, found 2058`}},
 		{"entry 2^64 − 1", put(24, math.MaxUint64), map[uint64]string{
 			1: `x0.wkw: jump table entry of block 1,0,0 at byte 24: expected at most 8312 (end of file), found 18446744073709551615`,
 			2: `x0.wkw: jump table entry before block 0,1,0 at byte 24: expected 80 to 8312 (end of file), found 18446744073709551615`}},

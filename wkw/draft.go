@@ -60,7 +60,8 @@ func draftHeader(t volume.Type, bt BlockType) Header {
 
 func (h Header) appendDraft(b []byte) ([]byte, error) {
 	voxelType := slices.Index(voxelTypes[:], h.Type)
-	if voxelType < 1 || voxelType > draftVoxelTypes || !h.BlockType.valid() || !h.Fits(draftHeader(h.Type, h.BlockType)) {
+	if voxelType < 1 || voxelType > draftVoxelTypes || !h.BlockType.valid() ||
+		!h.Fits(draftHeader(h.Type, h.BlockType)) {
 		return nil, fmt.Errorf("the draft has no header with blocks of %d, cubes of %d, %d × %v, %v",
 			h.BlockSide, h.CubeBlocks, h.Channels, h.Type, h.BlockType)
 	}

@@ -117,8 +117,10 @@ func TestDraftCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for b, want := range map[volume.Vec]string{
-		{0, 0, 0}:    `x0.wkw: jump table entry of block 0,0,0 at byte 8: expected at most 0 (end of file), found 17216961135462248174`,
-		{31, 31, 31}: `x0.wkw: jump table entry of block 31,31,31 at byte 262144: expected 8 bytes, found the end of the file at byte 1000`,
+		{0, 0,
+			0}: `x0.wkw: jump table entry of block 0,0,0 at byte 8: expected at most 0 (end of file), found 17216961135462248174`,
+		{31, 31,
+			31}: `x0.wkw: jump table entry of block 31,31,31 at byte 262144: expected 8 bytes, found the end of the file at byte 1000`,
 	} {
 		if _, err := volume.ReadBlock(t.Context(), f, b); err == nil || err.Error() != want {
 			t.Errorf("got %v\nexpected %s", err, want)

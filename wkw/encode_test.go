@@ -94,7 +94,8 @@ func TestEncoderErrors(t *testing.T) {
 		{func(*Header) {}, 63, "expected 64 bytes, found 63"},
 		{func(h *Header) { h.BlockType = Raw }, 65, "expected 64 bytes, found 65"},
 		{func(h *Header) { h.BlockType = 0 }, 64, "header with BlockType(0)"},
-		{func(h *Header) { h.BlockSide = 3 }, 27, "header with blocks of 3 voxels a side: expected a power of two up to 32768"},
+		{func(h *Header) { h.BlockSide = 3 }, 27,
+			"header with blocks of 3 voxels a side: expected a power of two up to 32768"},
 		{func(h *Header) { h.BlockSide = 2048 }, 64, "blocks of 8589934592 bytes: expected at most 1073741824"},
 	} {
 		h := good

@@ -51,7 +51,8 @@ func ExampleWriteCube() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	row, err := volume.ReadBox(context.Background(), root.Mag, volume.Box{Min: volume.Vec{29, 0, 0}, Max: volume.Vec{35, 1, 1}})
+	row, err := volume.ReadBox(context.Background(), root.Mag,
+		volume.Box{Min: volume.Vec{29, 0, 0}, Max: volume.Vec{35, 1, 1}})
 	fmt.Println(row, err)
 	// Output: [29 30 31 32 33 34] <nil>
 }

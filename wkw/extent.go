@@ -91,12 +91,14 @@ func (f *File) checkEntry(n, before, end uint64) (extent, error) {
 	at := f.header.TableOffset(n)
 	switch {
 	case end > last:
-		return extent{}, f.invalid("jump table entry of "+blockName(n), at, fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
+		return extent{}, f.invalid("jump table entry of "+blockName(n), at,
+			fmt.Sprintf("at most %d (end of file)", last), fmt.Sprint(end))
 	case before < first || before > last:
 		return extent{}, f.invalid("jump table entry before "+blockName(n), at-8,
 			fmt.Sprintf("%d to %d (end of file)", first, last), fmt.Sprint(before))
 	case end <= before:
-		return extent{}, f.invalid("jump table entry of "+blockName(n), at, fmt.Sprintf("more than %d", before), fmt.Sprint(end))
+		return extent{}, f.invalid("jump table entry of "+blockName(n), at, fmt.Sprintf("more than %d", before),
+			fmt.Sprint(end))
 	}
 	return f.checkSize(n, extent{int64(base + before), int64(end - before)})
 }
@@ -105,11 +107,13 @@ func (f *File) checkEntry(n, before, end uint64) (extent, error) {
 // found before memory is allocated for the block.
 func (f *File) checkSize(n uint64, at extent) (extent, error) {
 	if least := (f.grid.BlockBytes() + maxLZ4Ratio - 1) / maxLZ4Ratio; at.size < int64(least) {
-		return extent{}, f.invalid(blockName(n), at.offset, fmt.Sprintf("at least %d compressed bytes", least), fmt.Sprint(at.size))
+		return extent{}, f.invalid(blockName(n), at.offset, fmt.Sprintf("at least %d compressed bytes", least),
+			fmt.Sprint(at.size))
 	}
 	// The most that LZ4 adds to a block that it cannot compress.
 	if most := lz4.CompressBlockBound(f.grid.BlockBytes()); at.size > int64(most) {
-		return extent{}, f.invalid(blockName(n), at.offset, fmt.Sprintf("at most %d compressed bytes", most), fmt.Sprint(at.size))
+		return extent{}, f.invalid(blockName(n), at.offset, fmt.Sprintf("at most %d compressed bytes", most),
+			fmt.Sprint(at.size))
 	}
 	return at, nil
 }

@@ -31,9 +31,9 @@ var (
 	_ volume.Announcer = (*File)(nil)
 )
 
-// OpenFile opens a cube file, which must be a regular file. The files of fsys must be an [io.ReaderAt], such as those of [os.DirFS], or have the
-// method ReadAtContext(ctx context.Context, p []byte, off int64) (int, error). The errors for a bad header are
-// those of ParseHeader.
+// OpenFile opens a cube file, which must be a regular file. The files of fsys must be an [io.ReaderAt], such as those
+// of [os.DirFS], or have the method ReadAtContext(ctx context.Context, p []byte, off int64) (int, error). The errors
+// for a bad header are those of ParseHeader.
 func OpenFile(fsys fs.FS, name string) (*File, error) {
 	f, _, err := vfs.OpenRegular(fsys, name)
 	if err != nil {
@@ -148,8 +148,8 @@ func (f *File) invalid(part string, offset int64, expected, found string) error 
 	return invalid(f.name, part, offset, expected, found)
 }
 
-// CheckFits returns a *volume.FormatError if the file cannot be in the directory mag, whose cubes have the header h: see
-// [Header.Fits].
+// CheckFits returns a *volume.FormatError if the file cannot be in the directory mag, whose cubes have the header h:
+// see [Header.Fits].
 func (f *File) CheckFits(h Header, mag string) error {
 	if f.header.Fits(h) {
 		return nil

@@ -130,7 +130,8 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := OpenFile(os.DirFS(dir), "x0.wkw"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent: got %v", err)
 	}
-	if _, err := OpenFile(os.DirFS(dir), "x1.wkw"); err == nil || err.Error() != "x1.wkw: expected a regular file, found a directory" {
+	if _, err := OpenFile(os.DirFS(dir), "x1.wkw"); err == nil ||
+		err.Error() != "x1.wkw: expected a regular file, found a directory" {
 		t.Errorf("directory: got %v", err)
 	}
 }
@@ -298,8 +299,8 @@ func (u unreadable) ReadAt(p []byte, off int64) (int, error) {
 	return u.ReaderAt.ReadAt(p, off)
 }
 
-// TestLateStart opens a cube of a source that answers late: its header is read together with what comes after it. If a block cannot be read, that costs only
-// the block.
+// TestLateStart opens a cube of a source that answers late: its header is read together with what comes after it. If a
+// block cannot be read, that costs only the block.
 func TestLateStart(t *testing.T) {
 	content := literalCube(damagedCube, 80)
 	f := inMemory(t, content)

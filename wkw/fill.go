@@ -77,8 +77,8 @@ type filler struct {
 // idle holds fillers for the next Fill. A sync.Pool would lose their memory at each garbage collection.
 var idle = make(chan *filler, 8)
 
-// idleLate holds the others, until a garbage collection: a source that answers late has 32 loads at a time. Without it, most of
-// them would clear a new MiB each.
+// idleLate holds the others, until a garbage collection: a source that answers late has 32 loads at a time. Without it,
+// most of them would clear a new MiB each.
 var idleLate sync.Pool
 
 // maxKept is the largest batch that is kept for the next Fill, in bytes.
@@ -112,8 +112,8 @@ func (s *filler) release() {
 	}
 }
 
-// reserve makes room for a batch of n bytes. It takes more than that, so that the next batch fits, but no more than is kept. Up to 64 fillers
-// read from an object store at a time, so it takes little more.
+// reserve makes room for a batch of n bytes. It takes more than that, so that the next batch fits, but no more than is
+// kept. Up to 64 fillers read from an object store at a time, so it takes little more.
 func (s *filler) reserve(n int) {
 	if cap(s.batch) >= n {
 		return

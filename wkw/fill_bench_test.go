@@ -71,7 +71,8 @@ func benchFill(b *testing.B, f *File, size volume.Vec) {
 // benchCube returns a cube file with the first slab of blocks. The rest is a hole.
 func benchCube(b *testing.B, bt BlockType) *File {
 	b.Helper()
-	h := Header{BlockSide: 32, CubeBlocks: benchSide, BlockType: bt, Type: volume.Uint8, Channels: 1, DataOffset: HeaderSize}
+	h := Header{BlockSide: 32, CubeBlocks: benchSide, BlockType: bt, Type: volume.Uint8, Channels: 1,
+		DataOffset: HeaderSize}
 	if bt != Raw {
 		h.DataOffset += 8 * h.blocks()
 	}
@@ -131,7 +132,8 @@ func benchBlocks(b *testing.B, h Header) [][]byte {
 	e, blocks := NewEncoder(h), make([][]byte, 61)
 	for i := range blocks {
 		var err error
-		if blocks[i], err = e.Encode(nil, texture(rand.New(rand.NewPCG(11, uint64(i))), h.Grid().BlockBytes())); err != nil {
+		if blocks[i], err = e.Encode(nil, texture(rand.New(rand.NewPCG(11, uint64(i))),
+			h.Grid().BlockBytes())); err != nil {
 			b.Fatal(err)
 		}
 	}

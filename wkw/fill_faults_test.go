@@ -55,8 +55,10 @@ func checkAlone(t *testing.T, name string, file []byte) {
 	f.Fill(t.Context(), blocks, f.newMemory)
 	for _, b := range blocks {
 		voxels, err := volume.ReadBlock(t.Context(), alone, b.At)
-		if !bytes.Equal(b.Voxels, voxels) || (b.Voxels == nil) == (b.Err == nil) || fmt.Sprint(b.Err) != fmt.Sprint(err) {
-			t.Errorf("%s, block %v: got %d bytes, %v\nexpected %d bytes, %v", name, b.At, len(b.Voxels), b.Err, len(voxels), err)
+		if !bytes.Equal(b.Voxels, voxels) || (b.Voxels == nil) == (b.Err == nil) ||
+			fmt.Sprint(b.Err) != fmt.Sprint(err) {
+			t.Errorf("%s, block %v: got %d bytes, %v\nexpected %d bytes, %v", name, b.At, len(b.Voxels), b.Err,
+				len(voxels), err)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFillersAreReused: as many loads as a late source has at a time find the memory of the loads before, also if each needs a little
-// more than the one before.
+// TestFillersAreReused: as many loads as a late source has at a time find the memory of the loads before, also if each
+// needs a little more than the one before.
 func TestFillersAreReused(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties a pool
 	const loads = 32

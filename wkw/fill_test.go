@@ -30,7 +30,8 @@ func (f *File) newMemory(volume.Vec) []byte { return make([]byte, f.grid.BlockBy
 // block type.
 func TestFill(t *testing.T) {
 	for _, compression := range []BlockType{Raw, LZ4, LZ4HC} {
-		for _, c := range []struct{ side, blocks, channels int }{{1, 1, 1}, {2, 8, 3}, {8, 1, 1}, {8, 4, 1}, {32, 4, 1}} {
+		for _, c := range []struct{ side, blocks, channels int }{{1, 1, 1}, {2, 8, 3}, {8, 1, 1}, {8, 4, 1},
+			{32, 4, 1}} {
 			t.Run(fmt.Sprintf("%v, %d³ blocks of %d³", compression, c.blocks, c.side), func(t *testing.T) {
 				src := cubeOf(volume.Uint16, c.channels, c.side, c.blocks)
 				f, want := writeCube(t, compression, src), src.blocks()
@@ -130,7 +131,8 @@ func TestFillReadsRuns(t *testing.T) {
 		{volume.Box{Max: volume.Vec{2, 1, 1}}, []extent{header, table, {80, 2 * storedBlock}}},
 		{volume.Box{Max: volume.Vec{2, 1, 1}}, []extent{{80, 2 * storedBlock}}},
 		{volume.Box{Max: volume.Cube(2)}, []extent{{80, 8 * storedBlock}}},
-		{volume.Box{Max: volume.Vec{1, 2, 2}}, []extent{{80, storedBlock}, {2138, storedBlock}, {4196, storedBlock}, {6254, storedBlock}}},
+		{volume.Box{Max: volume.Vec{1, 2, 2}}, []extent{{80, storedBlock}, {2138, storedBlock}, {4196, storedBlock},
+			{6254, storedBlock}}},
 	} {
 		checkFill(t, f, damagedCube.blocks(), c.box, nil)
 		if fmt.Sprint(reader.reads) != fmt.Sprint(c.want) {
@@ -160,8 +162,8 @@ type late struct{ *file }
 
 func (late) Speed() vfs.Speed { return vfs.Speed{Late: true} }
 
-// TestFillBatchSize shows that a source that is not late is read in batches that fit into the processor's cache, with whole
-// pairs of blocks, and a late source in batches of up to maxBatch.
+// TestFillBatchSize shows that a source that is not late is read in batches that fit into the processor's cache, with
+// whole pairs of blocks, and a late source in batches of up to maxBatch.
 func TestFillBatchSize(t *testing.T) {
 	for _, c := range []struct {
 		src          coordinates

@@ -18,7 +18,8 @@ func checkRobust(t *testing.T, file []byte) {
 	for b := range (volume.Box{Max: f.Grid().Blocks()}).All() {
 		size, sizeErr := f.StoredSize(b)
 		block, err := volume.ReadBlock(t.Context(), f, b)
-		if err == nil && (len(block) != f.Grid().BlockBytes() || sizeErr != nil || size < 1 || size > int64(len(file))) {
+		if err == nil && (len(block) != f.Grid().BlockBytes() || sizeErr != nil || size < 1 ||
+			size > int64(len(file))) {
 			t.Fatalf("block %v: %d bytes, stored %d, %v", b, len(block), size, sizeErr)
 		}
 		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is {

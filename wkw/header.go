@@ -165,7 +165,8 @@ func (h Header) checkLimits(name string) error {
 	}
 	if h.Grid().Validate() != nil {
 		return unsupported(name, "perDimLog2", atPerDimLog2,
-			"cubes of at most 2^63 − 1 bytes", fmt.Sprintf("%v voxels of %d bytes", h.Grid().Size, h.Grid().VoxelBytes()))
+			"cubes of at most 2^63 − 1 bytes", fmt.Sprintf("%v voxels of %d bytes", h.Grid().Size,
+				h.Grid().VoxelBytes()))
 	}
 	return nil
 }

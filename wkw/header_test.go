@@ -51,7 +51,8 @@ func TestParseHeaderTypes(t *testing.T) {
 		for channels := 1; channels <= 3; channels++ {
 			h, err := ParseHeader(header(0x55, 1, byte(i+1), byte(want.Size()*channels), 16), "x0.wkw")
 			if err != nil || h.Type != want || h.Channels != channels {
-				t.Errorf("voxelType %d: got %d × %v, %v; expected %d × %v", i+1, h.Channels, h.Type, err, channels, want)
+				t.Errorf("voxelType %d: got %d × %v, %v; expected %d × %v", i+1, h.Channels, h.Type, err, channels,
+					want)
 			}
 		}
 	}
@@ -74,15 +75,20 @@ func TestParseHeaderErrors(t *testing.T) {
 		{"zeros", make([]byte, 16), false, `x0.wkw: magic at byte 0: expected "WKW", found "\x00\x00\x00"`},
 		{"version 0", []byte("WKW\x00"), unsupported, `x0.wkw: unsupported version at byte 3: expected 1, found 0`},
 		{"version 2", []byte("WKW\x02"), unsupported, `x0.wkw: unsupported version at byte 3: expected 1, found 2`},
-		{"draft version 2", []byte("MPIBR\x02"), unsupported, `x0.wkw: unsupported version at byte 5: expected 1, found 2`},
+		{"draft version 2", []byte("MPIBR\x02"), unsupported,
+			`x0.wkw: unsupported version at byte 5: expected 1, found 2`},
 		{"blockType 0", header(0x55, 0, 1, 1, 16), false, `x0.wkw: blockType at byte 5: expected 1 to 3, found 0`},
 		{"blockType 4", header(0x55, 4, 1, 1, 16), false, `x0.wkw: blockType at byte 5: expected 1 to 3, found 4`},
 		{"voxelType 0", header(0x55, 1, 0, 1, 16), false, `x0.wkw: voxelType at byte 6: expected 1 to 10, found 0`},
 		{"voxelType 11", header(0x55, 1, 11, 1, 16), false, `x0.wkw: voxelType at byte 6: expected 1 to 10, found 11`},
-		{"voxelSize 0", header(0x55, 1, 1, 0, 16), false, `x0.wkw: voxelSize at byte 7: expected a positive multiple of 1, found 0`},
-		{"voxelSize 3 of 2", header(0x55, 1, 2, 3, 16), false, `x0.wkw: voxelSize at byte 7: expected a positive multiple of 2, found 3`},
-		{"draft dataType 7", []byte("MPIBR\x01\x07\x01"), false, `x0.wkw: voxelType at byte 6: expected 1 to 6, found 7`},
-		{"draft blockType 9", []byte("MPIBR\x01\x01\x09"), false, `x0.wkw: blockType at byte 7: expected 1 to 3, found 9`},
+		{"voxelSize 0", header(0x55, 1, 1, 0, 16), false,
+			`x0.wkw: voxelSize at byte 7: expected a positive multiple of 1, found 0`},
+		{"voxelSize 3 of 2", header(0x55, 1, 2, 3, 16), false,
+			`x0.wkw: voxelSize at byte 7: expected a positive multiple of 2, found 3`},
+		{"draft dataType 7", []byte("MPIBR\x01\x07\x01"), false,
+			`x0.wkw: voxelType at byte 6: expected 1 to 6, found 7`},
+		{"draft blockType 9", []byte("MPIBR\x01\x01\x09"), false,
+			`x0.wkw: blockType at byte 7: expected 1 to 3, found 9`},
 		{"block over 1 GiB", header(0x09, 1, 4, 16, 16), unsupported,
 			`x0.wkw: unsupported perDimLog2 at byte 4: expected blocks of at most 1073741824 bytes, found 2147483648`},
 		{"all nibbles set", header(0xFF, 2, 1, 255, 16), unsupported,
@@ -113,12 +119,18 @@ func TestMarshalHeaderErrors(t *testing.T) {
 		{Header{false, 32, 32, 0, volume.Uint8, 1, 0}, "header with BlockType(0)"},
 		{Header{false, 32, 32, Raw, 0, 1, 0}, "header with voxels of Type(0)"},
 		{Header{false, 32, 32, Raw, volume.Uint8, 0, 0}, "header with voxels of 0 × uint8: expected 1 to 255 bytes"},
-		{Header{false, 32, 32, Raw, volume.Uint64, 32, 0}, "header with voxels of 32 × uint64: expected 1 to 255 bytes"},
-		{Header{false, 31, 32, Raw, volume.Uint8, 1, 0}, "header with blocks of 31 voxels a side: expected a power of two up to 32768"},
-		{Header{false, 32, 1 << 16, Raw, volume.Uint8, 1, 0}, "header with cubes of 65536 blocks a side: expected a power of two up to 32768"},
-		{Header{true, 32, 32, Raw, volume.Int8, 1, 0}, "the draft has no header with blocks of 32, cubes of 32, 1 × int8, raw"},
-		{Header{true, 32, 32, Raw, volume.Uint8, 3, 0}, "the draft has no header with blocks of 32, cubes of 32, 3 × uint8, raw"},
-		{Header{true, 32, 16, Raw, volume.Uint8, 1, 0}, "the draft has no header with blocks of 32, cubes of 16, 1 × uint8, raw"},
+		{Header{false, 32, 32, Raw, volume.Uint64, 32, 0},
+			"header with voxels of 32 × uint64: expected 1 to 255 bytes"},
+		{Header{false, 31, 32, Raw, volume.Uint8, 1, 0},
+			"header with blocks of 31 voxels a side: expected a power of two up to 32768"},
+		{Header{false, 32, 1 << 16, Raw, volume.Uint8, 1, 0},
+			"header with cubes of 65536 blocks a side: expected a power of two up to 32768"},
+		{Header{true, 32, 32, Raw, volume.Int8, 1, 0},
+			"the draft has no header with blocks of 32, cubes of 32, 1 × int8, raw"},
+		{Header{true, 32, 32, Raw, volume.Uint8, 3, 0},
+			"the draft has no header with blocks of 32, cubes of 32, 3 × uint8, raw"},
+		{Header{true, 32, 16, Raw, volume.Uint8, 1, 0},
+			"the draft has no header with blocks of 32, cubes of 16, 1 × uint8, raw"},
 	} {
 		if b, err := c.header.MarshalBinary(); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: got % x, %v\nexpected %s", c.header, b, err, c.want)

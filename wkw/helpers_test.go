@@ -89,7 +89,8 @@ func checkFlat(t *testing.T, f *File, src coordinates) {
 // compressor. Blocks start at dataOffset.
 func literalCube(src coordinates, dataOffset int) []byte {
 	g := src.Grid()
-	h := Header{BlockSide: g.Block[0], CubeBlocks: g.Blocks()[0], BlockType: LZ4, Type: g.Type, Channels: g.Channels, DataOffset: uint64(dataOffset)}
+	h := Header{BlockSide: g.Block[0], CubeBlocks: g.Blocks()[0], BlockType: LZ4, Type: g.Type, Channels: g.Channels,
+		DataOffset: uint64(dataOffset)}
 	file, err := h.MarshalBinary()
 	if err != nil {
 		panic(err)
@@ -105,7 +106,8 @@ func literalCube(src coordinates, dataOffset int) []byte {
 // rawCube returns the bytes of a raw cube of version 1. Blocks start at dataOffset.
 func rawCube(src coordinates, dataOffset int) []byte {
 	g := src.Grid()
-	h := Header{BlockSide: g.Block[0], CubeBlocks: g.Blocks()[0], BlockType: Raw, Type: g.Type, Channels: g.Channels, DataOffset: uint64(dataOffset)}
+	h := Header{BlockSide: g.Block[0], CubeBlocks: g.Blocks()[0], BlockType: Raw, Type: g.Type, Channels: g.Channels,
+		DataOffset: uint64(dataOffset)}
 	file, err := h.MarshalBinary()
 	if err != nil {
 		panic(err)

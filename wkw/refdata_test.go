@@ -82,7 +82,8 @@ func writeFlat(t *testing.T, w io.Writer, f *File) {
 	row, line := g.Block[0]*g.VoxelBytes(), g.Size[0]*g.VoxelBytes()
 	slab := make([]byte, g.Block[2]*g.Size[1]*line)
 	for z := range g.Blocks()[2] {
-		for b := range (volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{g.Blocks()[0], g.Blocks()[1], z + 1}}).All() {
+		for b := range (volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{g.Blocks()[0], g.Blocks()[1],
+			z + 1}}).All() {
 			block, err := volume.ReadBlock(t.Context(), f, b)
 			if err != nil {
 				t.Fatal(err)

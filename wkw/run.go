@@ -10,8 +10,9 @@ const (
 	// maxBatch is the most bytes that are read before they are decoded. A larger block is read alone.
 	maxBatch = 1 << 20
 
-	// promptBatch is the same for two blocks or more of a source that is not late. They are decoded while the processor's
-	// second-level cache, of 512 KiB or more, has their stored bytes. Four neighbours of 32 KiB that do not compress fit.
+	// promptBatch is the same for two blocks or more of a source that is not late. They are decoded while the
+	// processor's second-level cache, of 512 KiB or more, has their stored bytes. Four neighbours of 32 KiB that do not
+	// compress fit.
 	promptBatch = 144 << 10
 
 	// directBytes is the size of the smallest raw blocks that are read directly into their memory, with one system
@@ -44,8 +45,9 @@ func (s *filler) batchSize() int {
 	return int(min(total, s.most))
 }
 
-// maxBatch returns the most bytes that are read before they are decoded. Blocks that do not compress are a little larger when they
-// are stored: a source whose requests should be long gets one request for 1 MiB of them, not two. That may change during a Fill, so it is asked once.
+// maxBatch returns the most bytes that are read before they are decoded. Blocks that do not compress are a little
+// larger when they are stored: a source whose requests should be long gets one request for 1 MiB of them, not two. That
+// may change during a Fill, so it is asked once.
 func (s *filler) maxBatch() int64 {
 	if s.file.Speed().Long > 0 {
 		return maxKept
@@ -53,8 +55,8 @@ func (s *filler) maxBatch() int64 {
 	return maxBatch
 }
 
-// batchEnd returns the end of the batch that starts at block first. It has at least one block. A batch of promptBatch has whole
-// pairs of blocks, because a block is decoded faster in a pair.
+// batchEnd returns the end of the batch that starts at block first. It has at least one block. A batch of promptBatch
+// has whole pairs of blocks, because a block is decoded faster in a pair.
 func (s *filler) batchEnd(first int) (end int) {
 	total, late := s.extents[first].size, s.file.Speed().Late
 	for end = first + 1; end < len(s.extents); end++ {
@@ -66,8 +68,8 @@ func (s *filler) batchEnd(first int) (end int) {
 	return end
 }
 
-// readBatch reads blocks into the batch, with one range for each run. If a range fails, its blocks are read again one by
-// one, so that only blocks in a damaged part of the disk have an error.
+// readBatch reads blocks into the batch, with one range for each run. If a range fails, its blocks are read again one
+// by one, so that only blocks in a damaged part of the disk have an error.
 func (s *filler) readBatch(first, end int) {
 	s.batch = s.batch[:0]
 	s.ranges, s.runs = s.ranges[:0], s.runs[:0]

@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// AppendStored appends block b as the file has it, without decoding it, to dst, and returns the longer slice. It does not find
-// damage in the block.
+// AppendStored appends block b as the file has it, without decoding it, to dst, and returns the longer slice. It does
+// not find damage in the block.
 func (f *File) AppendStored(ctx context.Context, dst []byte, b volume.Vec) ([]byte, error) {
 	if !b.In(f.grid.Blocks()) {
 		return dst, f.outsideError(b)
@@ -42,7 +42,8 @@ func (f *File) LZ4Sizes(blocks []volume.Vec) ([]int64, error) {
 func (f *File) FillLZ4(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	if f.header.BlockType == Raw {
 		for i := range blocks {
-			blocks[i].Voxels, blocks[i].Err = nil, fmt.Errorf("%s: block %v: raw cubes have no LZ4 blocks", f.name, blocks[i].At)
+			blocks[i].Voxels, blocks[i].Err = nil, fmt.Errorf("%s: block %v: raw cubes have no LZ4 blocks", f.name,
+				blocks[i].At)
 		}
 		return
 	}

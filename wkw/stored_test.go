@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
-// TestFillLZ4 damages a small cube in all ways of TestFillDamaged. The LZ4 block of a block decodes to the voxels of the block,
-// or the block has the error of Fill.
+// TestFillLZ4 damages a small cube in all ways of TestFillDamaged. The LZ4 block of a block decodes to the voxels of
+// the block, or the block has the error of Fill.
 func TestFillLZ4(t *testing.T) {
 	sound := literalCube(damagedCube, 80)
 	checkLZ4(t, "sound", sound)
@@ -55,8 +55,8 @@ func checkLZ4(t *testing.T, name string, file []byte) {
 	}
 }
 
-// TestFillLZ4AfterFill: a Fill after FillLZ4 returns voxels again, and memory of another length has the error of a file that
-// changed.
+// TestFillLZ4AfterFill: a Fill after FillLZ4 returns voxels again, and memory of another length has the error of a file
+// that changed.
 func TestFillLZ4AfterFill(t *testing.T) {
 	f, err := openBytes(literalCube(damagedCube, 80))
 	if err != nil {
@@ -107,8 +107,8 @@ func TestFillLZ4OfRawCube(t *testing.T) {
 	}
 }
 
-// BenchmarkFillLZ4 compares reading the stored blocks of a column from the page cache with and without decoding them to find
-// damage.
+// BenchmarkFillLZ4 compares reading the stored blocks of a column from the page cache with and without decoding them to
+// find damage.
 func BenchmarkFillLZ4(b *testing.B) {
 	f := benchCube(b, LZ4)
 	const column = 8

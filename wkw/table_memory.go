@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
-// tableBytes bounds the memory of the jump tables of all open cubes, in bytes: the tables of 60 cubes of 32³ blocks. With more
-// cubes, parts of tables are read again.
+// tableBytes bounds the memory of the jump tables of all open cubes, in bytes: the tables of 60 cubes of 32³ blocks.
+// With more cubes, parts of tables are read again.
 const tableBytes = 16 << 20
 
 // tables holds the jump tables of all files.

@@ -45,7 +45,8 @@ func tableOf(t *testing.T, side int, isLate bool) (*File, *counted) {
 	return f, reader
 }
 
-// TestTableComesWithHeader checks that the jump table is read together with the header, as far as it is kept, if the source is late. What follows the table in the same read is no part of it.
+// TestTableComesWithHeader checks that the jump table is read together with the header, as far as it is kept, if the
+// source is late. What follows the table in the same read is no part of it.
 func TestTableComesWithHeader(t *testing.T) {
 	for _, test := range []struct {
 		side, reads int
@@ -162,8 +163,8 @@ func TestTableFailsOnce(t *testing.T) {
 	}
 }
 
-// TestTablesAreBounded shows that the tables of many files stay within the budget, and that the least recently read ones
-// are dropped.
+// TestTablesAreBounded shows that the tables of many files stay within the budget, and that the least recently read
+// ones are dropped.
 func TestTablesAreBounded(t *testing.T) {
 	const slots = 4
 	k := newTableBudget(10 * 100)

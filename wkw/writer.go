@@ -38,8 +38,8 @@ func WriteCube(ctx context.Context, path string, bt BlockType, src volume.Source
 	})
 }
 
-// WriteHeader writes a header.wkw for cubes with the header h. It stores 0 as DataOffset. The file at path is replaced as
-// a whole, as by WriteCube.
+// WriteHeader writes a header.wkw for cubes with the header h. It stores 0 as DataOffset. The file at path is replaced
+// as a whole, as by WriteCube.
 func WriteHeader(path string, h Header) error {
 	h.DataOffset = 0
 	b, err := h.MarshalBinary()
@@ -65,13 +65,15 @@ func cubeHeader(bt BlockType, g volume.Grid) (Header, error) {
 		Channels:   g.Channels,
 	}
 	if whole := h.Grid(); g.Size != whole.Size || g.Block != whole.Block {
-		return Header{}, fmt.Errorf("array of %v voxels in blocks of %v: expected a cube of whole cubic blocks", g.Size, g.Block)
+		return Header{}, fmt.Errorf("array of %v voxels in blocks of %v: expected a cube of whole cubic blocks", g.Size,
+			g.Block)
 	}
 	return CubeHeader(h)
 }
 
-// CubeHeader returns the header of a cube file of version 1 for cubes with the header h: its DataOffset is that of the first
-// block after header and jump table. It fails if no cube can have the header, or if its blocks are larger than MaxBlockBytes.
+// CubeHeader returns the header of a cube file of version 1 for cubes with the header h: its DataOffset is that of the
+// first block after header and jump table. It fails if no cube can have the header, or if its blocks are larger than
+// MaxBlockBytes.
 func CubeHeader(h Header) (Header, error) {
 	if err := h.checkWritable(); err != nil {
 		return Header{}, err

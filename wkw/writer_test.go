@@ -53,7 +53,8 @@ func TestWriteCubeZeros(t *testing.T) {
 		grid := cubeOf(volume.Float64, 2, 4, 2).Grid()
 		f := writeCube(t, bt, blocksOf{grid, func(volume.Vec) ([]byte, error) { return nil, nil }})
 		for b := range (volume.Box{Max: grid.Blocks()}).All() {
-			if block, err := volume.ReadBlock(t.Context(), f, b); err != nil || string(block) != string(make([]byte, grid.BlockBytes())) {
+			if block, err := volume.ReadBlock(t.Context(), f, b); err != nil ||
+				string(block) != string(make([]byte, grid.BlockBytes())) {
 				t.Errorf("%v, block %v: %v", bt, b, err)
 			}
 		}
@@ -105,7 +106,8 @@ func TestWriteCubeErrors(t *testing.T) {
 			"header with cubes of 3 blocks a side: expected a power of two up to 32768"},
 		{"256 bytes a voxel", Raw, blocksOf{change(func(g *volume.Grid) { g.Channels = 256 }), nil},
 			"header with voxels of 256 × uint8: expected 1 to 255 bytes"},
-		{"huge blocks", Raw, blocksOf{change(func(g *volume.Grid) { g.Size, g.Block = volume.Cube(2048), volume.Cube(2048) }), nil},
+		{"huge blocks", Raw,
+			blocksOf{change(func(g *volume.Grid) { g.Size, g.Block = volume.Cube(2048), volume.Cube(2048) }), nil},
 			"blocks of 8589934592 bytes: expected at most 1073741824"},
 		{"source fails", LZ4, blocksOf{good, blocks(nil, fs.ErrPermission)}, "permission denied"},
 		{"short block", LZ4, blocksOf{change(func(g *volume.Grid) { g.Size = g.Block }), blocks(make([]byte, 63), nil)},

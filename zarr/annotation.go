@@ -12,10 +12,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// OpenAnnotation opens an array of a volume annotation that was downloaded from WEBKNOSSOS, in directory dir of fsys. The metadata of such arrays often
-// do not fit their files, which depend on the version of the server. What all of them have in common, and the server itself reads, is: a file
-// is a Blosc chunk whose voxels are in Fortran order of the array's axes. Its name is made of the position of the chunk, with or without "c."
-// before it. A file of another form is an error when it is read. The shape is no bounding box, so the options should have one.
+// OpenAnnotation opens an array of a volume annotation that was downloaded from WEBKNOSSOS, in directory dir of fsys.
+// The metadata of such arrays often do not fit their files, which depend on the version of the server. What all of them
+// have in common, and the server itself reads, is: a file is a Blosc chunk whose voxels are in Fortran order of the
+// array's axes. Its name is made of the position of the chunk, with or without "c." before it. A file of another form
+// is an error when it is read. The shape is no bounding box, so the options should have one.
 func OpenAnnotation(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	n, err := readNode(fsys, dir)
 	if err != nil {
@@ -56,7 +57,8 @@ func OpenAnnotation(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) 
 	return m, nil
 }
 
-// annotationPrefix returns what the names of chunks start with: "c" or nothing. If there are none, it is that of the metadata.
+// annotationPrefix returns what the names of chunks start with: "c" or nothing. If there are none, it is that of the
+// metadata.
 func annotationPrefix(fsys fs.FS, dir, declared string) (string, error) {
 	for entries, err := range vfs.ListDir(fsys, dir) {
 		if err != nil && !vfs.CannotList(err) {

@@ -110,8 +110,8 @@ func pick(list, order []int) []int {
 	return picked
 }
 
-// permutation reads the order of a transposition. Drafts of the specification have "C" for the order of the axes, and "F" for the
-// reverse.
+// permutation reads the order of a transposition. Drafts of the specification have "C" for the order of the axes, and
+// "F" for the reverse.
 func permutation(config object, rank int) ([]int, error) {
 	var letter string
 	if json.Unmarshal(orNull(config["order"]), &letter) == nil && (letter == "C" || letter == "F") {
@@ -131,8 +131,8 @@ func permutation(config object, rank int) ([]int, error) {
 	return order, nil
 }
 
-// reshape reads another shape of the chunk, whose values keep their order. An extent is a number, -1 for what is left, or a list of
-// axes whose extents are multiplied.
+// reshape reads another shape of the chunk, whose values keep their order. An extent is a number, -1 for what is left,
+// or a list of axes whose extents are multiplied.
 func (r *codecReader) reshape(config object) error {
 	if err := r.fix(); err != nil {
 		return err
@@ -163,7 +163,8 @@ func (r *codecReader) reshape(config object) error {
 		found = total
 	}
 	if err != nil || found != total || len(shape) == 0 {
-		return fmt.Errorf("reshape: shape: expected %d values as in %v, found %s", total, r.fixed, jsonlimit.Abbreviate(config["shape"]))
+		return fmt.Errorf("reshape: shape: expected %d values as in %v, found %s", total, r.fixed,
+			jsonlimit.Abbreviate(config["shape"]))
 	}
 	r.fixed = shape
 	return nil
@@ -196,12 +197,14 @@ func (r *codecReader) packBits(config object) error {
 	switch c.Padding {
 	case codec.NoPadding, codec.FirstByte, codec.LastByte:
 	default:
-		return fmt.Errorf("packbits: padding_encoding: expected none, first_byte or last_byte, found %q", jsonlimit.Abbreviate(string(c.Padding)))
+		return fmt.Errorf("packbits: padding_encoding: expected none, first_byte or last_byte, found %q",
+			jsonlimit.Abbreviate(string(c.Padding)))
 	}
 	for _, name := range []string{"first_bit", "last_bit"} {
 		bit := 0
 		if err := config.Get(name, &bit); err != nil || bit != 0 {
-			return fmt.Errorf("packbits: %s: expected 0, the only bit of a boolean, found %s", name, jsonlimit.Abbreviate(config[name]))
+			return fmt.Errorf("packbits: %s: expected 0, the only bit of a boolean, found %s", name,
+				jsonlimit.Abbreviate(config[name]))
 		}
 	}
 	r.array.Codecs = append(r.array.Codecs, c)

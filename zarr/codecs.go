@@ -17,8 +17,8 @@ var bytesCodecs = map[string]codec.Codec{
 	"gzip": codec.Gzip{}, "zstd": codec.Zstd{}, "blosc": codec.Blosc{}, "crc32c": codec.CRC32C{},
 }
 
-// codecReader reads lists of codecs into an array (v3, "Codecs"): first those of arrays, then one that makes bytes of an
-// array, then those of bytes.
+// codecReader reads lists of codecs into an array (v3, "Codecs"): first those of arrays, then one that makes bytes of
+// an array, then those of bytes.
 type codecReader struct {
 	array  *chunked.Array
 	number codec.Number // the values after the codecs so far
@@ -107,7 +107,8 @@ func (r *codecReader) bytes(config object, after []extension) error {
 	return nil
 }
 
-// setBigEndian sets the byte order of stored values. The last codec that decodes values turns them into little-endian ones.
+// setBigEndian sets the byte order of stored values. The last codec that decodes values turns them into little-endian
+// ones.
 func (r *codecReader) setBigEndian(big bool) {
 	for i := len(r.array.Codecs) - 1; i >= 0; i-- {
 		if c, ok := r.array.Codecs[i].(codec.Convert); ok {
@@ -134,12 +135,13 @@ func bytesCodec(e extension) (codec.Codec, error) {
 	return c, nil
 }
 
-// bloscUnit returns how many bytes the blocks of Blosc chunks have according to a configuration. It is 0 if the configuration does not
-// tell. Readers need none of its members: what is wrong with them is not an error.
+// bloscUnit returns how many bytes the blocks of Blosc chunks have according to a configuration. It is 0 if the
+// configuration does not tell. Readers need none of its members: what is wrong with them is not an error.
 func bloscUnit(config object, valueSize int) int {
 	var blockSize, level int
 	var compression string
-	for name, value := range map[string]any{"blocksize": &blockSize, "typesize": &valueSize, "clevel": &level, "cname": &compression} {
+	for name, value := range map[string]any{"blocksize": &blockSize, "typesize": &valueSize, "clevel": &level,
+		"cname": &compression} {
 		if err := config.Get(name, value); err != nil {
 			return 0
 		}
@@ -189,7 +191,8 @@ func (r *codecReader) shard(config object) error {
 		return fmt.Errorf("sharding_indexed: %w", err)
 	}
 	if location != "start" && location != "end" {
-		return fmt.Errorf("sharding_indexed: index_location: expected start or end, found %q", jsonlimit.Abbreviate(location))
+		return fmt.Errorf("sharding_indexed: index_location: expected start or end, found %q",
+			jsonlimit.Abbreviate(location))
 	}
 	s.AtStart = location == "start"
 	if err := readIndexCodecs(config, &s); err != nil {

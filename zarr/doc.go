@@ -1,7 +1,7 @@
 // Package zarr reads Zarr arrays, versions 2 and 3, and groups of them, OME-Zarr among them.
 //
-// To begin, open a directory with [Recognise]. It returns a [volume.Root]: an array is a [volume.Mag], an OME-Zarr image a
-// [volume.Layer] with a mag for each resolution, and any other group a [volume.Dataset].
+// To begin, open a directory with [Recognise]. It returns a [volume.Root]: an array is a [volume.Mag], an OME-Zarr
+// image a [volume.Layer] with a mag for each resolution, and any other group a [volume.Dataset].
 //
 // The specifications are https://zarr-specs.readthedocs.io (v2: "Zarr Storage Specification Version 2"; v3: "Zarr core
 // specification (version 3)" and its codecs) and https://ngff.openmicroscopy.org (OME-Zarr). Their terms map to package
@@ -14,19 +14,20 @@
 //
 // The axes are found by name: x, y, z and c (channel), from the OME metadata, dimension_names (v3) or _ARRAY_DIMENSIONS
 // (v2). In OME-Zarr 0.6 they are those of the coordinate system that the resolutions lead to. Without names, 3 axes are
-// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. Each index on
-// another axis, such as time, is a layer of its own: t0000 and so on. See Axes of [ArrayOptions] for arrays whose axes are described
-// elsewhere.
+// z, y, x; 4 axes are c, z, y, x; 5 axes are t, c, z, y, x. Each index on another axis, such as time, is a layer of its
+// own: t0000 and so on. See Axes of [ArrayOptions] for arrays whose axes are described elsewhere.
 //
 // # What it reads
 //
-//   - All integer and floating-point types of 8 to 64 bits, of both byte orders; booleans as uint8, and float16 as float32.
-//   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, and the filters of numcodecs.
-//   - Version 3: regular chunks; the codecs transpose, bytes, gzip, zstd, blosc, crc32c; sharding_indexed, also one in another.
-//     No codecs of bytes after sharding_indexed.
+//   - All integer and floating-point types of 8 to 64 bits, of both byte orders; booleans as uint8, and float16 as
+//     float32.
+//   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, and the filters of
+//     numcodecs.
+//   - Version 3: regular chunks; the codecs transpose, bytes, gzip, zstd, blosc, crc32c; sharding_indexed, also one in
+//     another. No codecs of bytes after sharding_indexed.
 //
-// An array that needs anything else is refused: its error is a [volume.UnsupportedError] that names the field. Extensions
-// of version 3 with "must_understand": false are ignored.
+// An array that needs anything else is refused: its error is a [volume.UnsupportedError] that names the field.
+// Extensions of version 3 with "must_understand": false are ignored.
 //
 // # Absence and damage
 //
@@ -57,9 +58,9 @@
 //     `TestPlaces`, `TestNumbersOfTransformations`, `TestFactorOfSizes`
 //   - An OME-Zarr image with a scale of 0 on x, y or z is not shown.
 //     `TestScaleOfZero`
-//   - A plate is a dataset whose layers are ROW/COLUMN/FIELD; times and labels of a field lie below it. It is a [volume.LayerTree]:
-//     wells and fields are read when they are needed, and some are kept. A damaged one costs only itself.
-//     `TestPlates`, `TestGroupOfPlates`, `TestLargePlate`, `TestDamagedPlate`, `TestFieldsOfPlate`
+//   - A plate is a dataset whose layers are ROW/COLUMN/FIELD; times and labels of a field lie below it. It is a
+//     [volume.LayerTree]: wells and fields are read when they are needed, and some are kept. A damaged one costs only
+//     itself. `TestPlates`, `TestGroupOfPlates`, `TestLargePlate`, `TestDamagedPlate`, `TestFieldsOfPlate`
 //   - All images of an OME-Zarr group are layers. The second one and those after it have their own names, or
 //     `image2` and so on.
 //     `TestRecognise`

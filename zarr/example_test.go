@@ -60,7 +60,8 @@ func Example() {
 	// 1 chunk was decoded
 }
 
-// This example reads an array whose metadata do not say what it means. Its axes are x, y, z here, and it starts at voxel 1000.
+// This example reads an array whose metadata do not say what it means. Its axes are x, y, z here, and it starts at
+// voxel 1000.
 func ExampleOpenArray() {
 	mag, err := zarr.OpenArray(image, "s0", zarr.ArrayOptions{
 		Axes:    []string{"x", "y", "z"},
@@ -74,7 +75,8 @@ func ExampleOpenArray() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	voxels, err := volume.ReadBox(context.Background(), mag, volume.Box{Min: volume.Vec{1000, 1, 2}, Max: volume.Vec{1002, 2, 3}})
+	voxels, err := volume.ReadBox(context.Background(), mag,
+		volume.Box{Min: volume.Vec{1000, 1, 2}, Max: volume.Vec{1002, 2, 3}})
 	fmt.Println(bounds, voxels, err)
 	// Output: 1000-1002_0-3_0-4 [12 112] <nil>
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// parseFill returns the bytes of a fill value, little-endian. It is nil for null and for no value: such chunks are 0 here,
-// because the specification of version 2 leaves their values open.
+// parseFill returns the bytes of a fill value, little-endian. It is nil for null and for no value: such chunks are 0
+// here, because the specification of version 2 leaves their values open.
 func parseFill(raw json.RawMessage, n codec.Number) ([]byte, error) {
 	word, ok := fillWord(raw)
 	if !ok {

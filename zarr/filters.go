@@ -8,8 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 )
 
-// numcodecsFilters are the codecs of numcodecs that take values, and not bytes. A function returns what decodes a value to one of type
-// to, and how values are stored. The codec is nil if stored and decoded values are the same.
+// numcodecsFilters are the codecs of numcodecs that take values, and not bytes. A function returns what decodes a value
+// to one of type to, and how values are stored. The codec is nil if stored and decoded values are the same.
 var numcodecsFilters = map[string]func(config object, to codec.Number) (codec.Codec, codec.Number, error){
 	"delta": func(config object, to codec.Number) (codec.Codec, codec.Number, error) {
 		return convert("delta", config, "dtype", "astype", to)
@@ -33,8 +33,8 @@ var numcodecsFilters = map[string]func(config object, to codec.Number) (codec.Co
 	},
 }
 
-// convert returns a codec with a decoded and a stored type. Numcodecs looks at bytes as what its configuration says; this is refused
-// where it is not what they are.
+// convert returns a codec with a decoded and a stored type. Numcodecs looks at bytes as what its configuration says;
+// this is refused where it is not what they are.
 func convert(name string, config object, decoded, stored string, to codec.Number) (codec.Codec, codec.Number, error) {
 	shown, err := numpyType(config, decoded, nil)
 	if err != nil {
@@ -99,7 +99,8 @@ func castValue(config object, to codec.Number) (codec.Codec, codec.Number, error
 	}
 	from, ok := parseTypeName(name.name)
 	if !ok {
-		return nil, to, unsupported("data_type", "an integer, or a float of 16, 32 or 64 bits", fmt.Sprintf("%q", jsonlimit.Abbreviate(name.name)))
+		return nil, to, unsupported("data_type", "an integer, or a float of 16, 32 or 64 bits",
+			fmt.Sprintf("%q", jsonlimit.Abbreviate(name.name)))
 	}
 	c := codec.Convert{Name: "cast_value", From: from, To: to, Rounding: codec.NearestEven}
 	if err := config.Get("rounding", &c.Rounding); err != nil {
@@ -110,11 +111,13 @@ func castValue(config object, to codec.Number) (codec.Codec, codec.Number, error
 	}
 	switch {
 	case !c.Rounding.Valid():
-		return nil, to, fmt.Errorf("rounding: expected nearest-even or another mode, found %q", jsonlimit.Abbreviate(string(c.Rounding)))
+		return nil, to, fmt.Errorf("rounding: expected nearest-even or another mode, found %q",
+			jsonlimit.Abbreviate(string(c.Rounding)))
 	case to.Type.IsFloat() && from.Size() >= to.Size() && from != to && c.Rounding != codec.NearestEven:
 		return nil, to, unsupported("rounding", "nearest-even where floats are rounded", fmt.Sprintf("%q", c.Rounding))
 	case c.Outside != codec.Fail && c.Outside != codec.Clamp && c.Outside != codec.Wrap:
-		return nil, to, fmt.Errorf("out_of_range: expected clamp or wrap, found %q", jsonlimit.Abbreviate(string(c.Outside)))
+		return nil, to, fmt.Errorf("out_of_range: expected clamp or wrap, found %q",
+			jsonlimit.Abbreviate(string(c.Outside)))
 	}
 	c.Map, err = scalarMap(config, from, to)
 	return c, from, err

@@ -38,8 +38,8 @@ func addFilesBelow(f *testing.F, root, name string, more ...any) {
 	}
 }
 
-// fuzzArray opens an array with a metadata file, and reads the first block of a cube from a file with any bytes. Nothing may
-// panic or take memory out of proportion, and errors must be those of the format.
+// fuzzArray opens an array with a metadata file, and reads the first block of a cube from a file with any bytes.
+// Nothing may panic or take memory out of proportion, and errors must be those of the format.
 func fuzzArray(t *testing.T, name string, metadata, chunk []byte) {
 	files := fstest.MapFS{name: &fstest.MapFile{Data: metadata}}
 	m, err := OpenArray(files, ".", ArrayOptions{})

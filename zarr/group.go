@@ -21,8 +21,8 @@ const (
 // labelsDir is the group with the labels of an image (OME-Zarr, "labels" metadata).
 const labelsDir = "labels"
 
-// group opens all images, arrays and plates of a group. An image without labels is a layer without a name, if it is the only
-// one.
+// group opens all images, arrays and plates of a group. An image without labels is a layer without a name, if it is the
+// only one.
 func (n *node) group() (*plates, error) {
 	s := &searching{plates: plates{Dataset: &chunked.Dataset{FS: n.fsys, Dir: n.dir}}}
 	if err := s.add(n, "", 0); err != nil {
@@ -154,8 +154,8 @@ func (n *node) labels() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !plainName(name) })
 }
 
-// addGroup adds what is in the directories of a group. If they are arrays with the names of factors, such as 1 and 2-2-1,
-// they are the mags of one layer.
+// addGroup adds what is in the directories of a group. If they are arrays with the names of factors, such as 1 and
+// 2-2-1, they are the mags of one layer.
 func (s *searching) addGroup(n *node, name string, depth int) error {
 	if depth == maxGroupDepth {
 		return errors.New("groups that are nested too deeply are not searched")
@@ -178,7 +178,9 @@ func (s *searching) addGroup(n *node, name string, depth int) error {
 			return errors.New("more than 1,000 arrays and groups")
 		}
 	}
-	if isLayer && slices.ContainsFunc(names, func(child string) bool { f, _ := volume.ParseFactor(child); return f == volume.Factor{1, 1, 1} }) {
+	if isLayer &&
+		slices.ContainsFunc(names,
+			func(child string) bool { f, _ := volume.ParseFactor(child); return f == volume.Factor{1, 1, 1} }) {
 		return s.addArrays(n, name, nodes, names)
 	}
 	for i, c := range nodes {

@@ -68,7 +68,8 @@ func numpyType(o object, member string, usual *codec.Number) (n codec.Number, er
 			return n, nil
 		}
 	}
-	return n, unsupported(member, "an integer, or a float of 16, 32 or 64 bits", fmt.Sprintf("%q", jsonlimit.Abbreviate(name)))
+	return n, unsupported(member, "an integer, or a float of 16, 32 or 64 bits",
+		fmt.Sprintf("%q", jsonlimit.Abbreviate(name)))
 }
 
 // parseValue parses a value of a type, in the forms of fill values.

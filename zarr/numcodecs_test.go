@@ -22,13 +22,15 @@ func TestNumcodecs(t *testing.T) {
 	w.Write(voxels) // to memory: it cannot fail
 	w.Close()
 	for name, want := range map[string]string{
-		"numcodecs.zlib":  "",
-		"numcodecs.delta": `unsupported codec: expected a codec that is known, found "delta"`, // not among those of bytes
+		"numcodecs.zlib": "",
+		// not among those of bytes
+		"numcodecs.delta": `unsupported codec: expected a codec that is known, found "delta"`,
 		"numcodecs.":      `unsupported codec: expected a codec that is known, in its place, found "numcodecs."`,
 		"numcodecs.\\\"":  "unsupported codec",
 	} {
 		metadata := strings.Replace(soundV3, `}]}`, `},{"name":"`+name+`","configuration":{"level":1}}]}`, 1)
-		m, err := OpenArray(fstest.MapFS{metadataV3: {Data: []byte(metadata)}, "c/0/0/0": {Data: stored.Bytes()}}, ".", ArrayOptions{})
+		m, err := OpenArray(fstest.MapFS{metadataV3: {Data: []byte(metadata)}, "c/0/0/0": {Data: stored.Bytes()}}, ".",
+			ArrayOptions{})
 		if want != "" {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got %v, expected %q", name, err, want)

@@ -61,7 +61,8 @@ func images(o object) ([]object, error) {
 	}
 	all, err := jsonlimit.List[object](o["multiscales"], maxImages, "images")
 	if err != nil || len(all) == 0 {
-		return nil, fmt.Errorf("multiscales: expected a list of images, found %s", jsonlimit.Abbreviate(o["multiscales"]))
+		return nil, fmt.Errorf("multiscales: expected a list of images, found %s",
+			jsonlimit.Abbreviate(o["multiscales"]))
 	}
 	return all, nil
 }
@@ -74,7 +75,8 @@ func parseMultiscale(image object) (*multiscale, error) {
 	}
 	levels, err := jsonlimit.List[object](orNull(image["datasets"]), maxResolutions, "resolutions")
 	if err != nil || len(levels) == 0 {
-		return nil, fmt.Errorf("multiscales: datasets: expected a list of resolutions, found %s", jsonlimit.Abbreviate(image["datasets"]))
+		return nil, fmt.Errorf("multiscales: datasets: expected a list of resolutions, found %s",
+			jsonlimit.Abbreviate(image["datasets"]))
 	}
 	system := ""
 	for _, level := range levels {
@@ -99,8 +101,8 @@ func parseMultiscale(image object) (*multiscale, error) {
 	return m, nil
 }
 
-// parseAxes parses the axes of an image. In version 0.6 they are those of the coordinate system that its resolutions lead to, and
-// transformations of the whole image lead to others, which are not shown. Before, these place the image.
+// parseAxes parses the axes of an image. In version 0.6 they are those of the coordinate system that its resolutions
+// lead to, and transformations of the whole image lead to others, which are not shown. Before, these place the image.
 func (m *multiscale) parseAxes(image object, system string) (err error) {
 	if image.Has("coordinateSystems") {
 		m.axes, err = systemAxes(image, system)
@@ -147,7 +149,8 @@ func (n *node) image(m *multiscale, category string) ([]chunked.NamedLayer, erro
 			t = finest.Coarser(factor)
 		}
 		a.options = ArrayOptions{
-			Axes: m.axisNames(), Factor: factor, Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category, StatMetadata: statMetadata,
+			Axes: m.axisNames(), Factor: factor, Spacing: t.Spacing(), Origin: t.Origin(finest), Category: category,
+			StatMetadata: statMetadata,
 		}
 		arrays = append(arrays, a)
 	}

@@ -11,13 +11,14 @@ import (
 // levels returns a group with an image of two resolutions. image has the members of the image beside its axes.
 func levels(image string) map[string]string {
 	return map[string]string{
-		"/": fmt.Sprintf(`{"ome":{"multiscales":[{"axes":[{"name":"z","unit":"nanometer"},{"name":"y","unit":"micrometre"},{"name":"x","unit":"nm"}],%s}]}}`, image),
+		"/": fmt.Sprintf(
+			`{"ome":{"multiscales":[{"axes":[{"name":"z","unit":"nanometer"},{"name":"y","unit":"micrometre"},{"name":"x","unit":"nm"}],%s}]}}`, image),
 		"0": zyx, "1": zyx,
 	}
 }
 
-// TestPlaces: each resolution has the factor, the voxel size and the origin of its transformations, in whatever order resolutions are. Without any, sizes
-// tell the factor, and no unit counts.
+// TestPlaces: each resolution has the factor, the voxel size and the origin of its transformations, in whatever order
+// resolutions are. Without any, sizes tell the factor, and no unit counts.
 func TestPlaces(t *testing.T) {
 	type place struct {
 		factor  volume.Factor
@@ -36,11 +37,15 @@ func TestPlaces(t *testing.T) {
 	}{
 		{"in order", `"datasets":[` + fine + `,` + coarse + `]`, placed},
 		{"coarse first", `"datasets":[` + coarse + `,` + fine + `]`, placed},
-		{"no transformations", `"datasets":[{"path":"0"},{"path":"1"}]`, []place{{factor: volume.Factor{1, 1, 1}}, {factor: volume.Factor{2, 2, 2}}}},
-		{"of the image only", `"datasets":[{"path":"0"},{"path":"1"}],"coordinateTransformations":[{"type":"scale","scale":[40,0.004,4]},{"type":"translation","translation":[400,0.04,0]}]`, placed},
-		{"the identity", `"datasets":[{"path":"0","coordinateTransformations":[{"type":"identity"}]},{"path":"1","coordinateTransformations":[{"type":"identity"}]}]`, []place{
-			{volume.Factor{1, 1, 1}, [3]float64{1, 1e3, 1}, volume.Vec{}}, {volume.Factor{1, 1, 1}, [3]float64{1, 1e3, 1}, volume.Vec{}},
-		}},
+		{"no transformations", `"datasets":[{"path":"0"},{"path":"1"}]`, []place{{factor: volume.Factor{1, 1, 1}},
+			{factor: volume.Factor{2, 2, 2}}}},
+		{"of the image only",
+			`"datasets":[{"path":"0"},{"path":"1"}],"coordinateTransformations":[{"type":"scale","scale":[40,0.004,4]},{"type":"translation","translation":[400,0.04,0]}]`, placed},
+		{"the identity",
+			`"datasets":[{"path":"0","coordinateTransformations":[{"type":"identity"}]},{"path":"1","coordinateTransformations":[{"type":"identity"}]}]`, []place{
+				{volume.Factor{1, 1, 1}, [3]float64{1, 1e3, 1}, volume.Vec{}},
+				{volume.Factor{1, 1, 1}, [3]float64{1, 1e3, 1}, volume.Vec{}},
+			}},
 	} {
 		files := tree(levels(c.image))
 		small := strings.Replace(string(files["1/zarr.json"].Data), `[8,9,10]`, `[4,5,5]`, 1)
@@ -68,17 +73,20 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestNumbersOfTransformations: a scale or translation that has not a number for each axis is refused. It would give voxels a wrong size, or none.
+// TestNumbersOfTransformations: a scale or translation that has not a number for each axis is refused. It would give
+// voxels a wrong size, or none.
 func TestNumbersOfTransformations(t *testing.T) {
 	for _, transformation := range []string{
-		`{"type":"scale","scale":[40,4]}`, `{"type":"scale","scale":[1,40,4,4]}`, `{"type":"scale","path":"scale"}`, `{"type":"translation","translation":[]}`,
+		`{"type":"scale","scale":[40,4]}`, `{"type":"scale","scale":[1,40,4,4]}`, `{"type":"scale","path":"scale"}`,
+		`{"type":"translation","translation":[]}`,
 	} {
 		for _, image := range []string{
 			`"datasets":[{"path":"0","coordinateTransformations":[` + transformation + `]}]`,
 			`"datasets":[{"path":"0"}],"coordinateTransformations":[` + transformation + `]`,
 		} {
 			_, err := Recognise(tree(levels(image)), ".")
-			if err == nil || !strings.Contains(err.Error(), "unsupported coordinateTransformations: expected a ") || !strings.Contains(err.Error(), "with 3 numbers, one for each axis, found ") {
+			if err == nil || !strings.Contains(err.Error(), "unsupported coordinateTransformations: expected a ") ||
+				!strings.Contains(err.Error(), "with 3 numbers, one for each axis, found ") {
 				t.Errorf("%s: got %v", image, err)
 			}
 		}
@@ -92,7 +100,8 @@ func TestScaleOfZero(t *testing.T) {
 		scale[axis] = "0"
 		transformation := fmt.Sprintf(`{"type":"scale","scale":[%s]}`, strings.Join(scale, ","))
 		for _, image := range []string{
-			`"datasets":[{"path":"0","coordinateTransformations":[` + transformation + `]},{"path":"1","coordinateTransformations":[{"type":"scale","scale":[80,8,8]}]}]`,
+			`"datasets":[{"path":"0","coordinateTransformations":[` + transformation +
+				`]},{"path":"1","coordinateTransformations":[{"type":"scale","scale":[80,8,8]}]}]`,
 			`"datasets":[{"path":"0"}],"coordinateTransformations":[` + transformation + `]`,
 		} {
 			_, err := Recognise(tree(levels(image)), ".")

@@ -17,8 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestPlates reads plates that another program wrote: each field is a layer of its own, voxel for voxel. A row or a well
-// that is a source has the same fields.
+// TestPlates reads plates that another program wrote: each field is a layer of its own, voxel for voxel. A row or a
+// well that is a source has the same fields.
 func TestPlates(t *testing.T) {
 	root, sources := refdata.Sources(t, "zarr")
 	for _, s := range sources {
@@ -80,7 +80,8 @@ func (p *madePlate) Open(name string) (fs.File, error) {
 	case name == ".zattrs":
 		var wells []string
 		for i := range 384 {
-			wells = append(wells, fmt.Sprintf(`{"path":"%c/%d","rowIndex":%d,"columnIndex":%d}`, 'A'+i/24, i%24+1, i/24, i%24))
+			wells = append(wells, fmt.Sprintf(`{"path":"%c/%d","rowIndex":%d,"columnIndex":%d}`, 'A'+i/24, i%24+1, i/24,
+				i%24))
 		}
 		content = `{"plate":{"wells":[` + strings.Join(wells, ",") + `]}}`
 	case path.Base(name) == ".zgroup":
@@ -119,7 +120,8 @@ func TestLargePlate(t *testing.T) {
 	tree := r.Dataset.(volume.LayerTree)
 	rows, err := tree.ListLayers("")
 	if err != nil || len(rows) != 16 || p.wells.Load() > 0 || p.fields.Load() > 0 || p.reads.Load() > 6 {
-		t.Errorf("got %q, %v, after %d files, %d of wells, %d of fields", rows, err, p.reads.Load(), p.wells.Load(), p.fields.Load())
+		t.Errorf("got %q, %v, after %d files, %d of wells, %d of fields", rows, err, p.reads.Load(), p.wells.Load(),
+			p.fields.Load())
 	}
 	if wells, err := tree.ListLayers("B"); err != nil || len(wells) != 24 || p.wells.Load() > 24 {
 		t.Errorf("got %q, %v, after reading %d wells", wells, err, p.wells.Load())
@@ -145,7 +147,8 @@ func TestLargePlate(t *testing.T) {
 		}
 	}
 	if found != walked || opened.Len() > kept || opened.Cost() > kept || p.wells.Load() > 24*9 {
-		t.Errorf("got %d layers, %d fields of cost %d are kept, metadata of wells were opened %d times", found, opened.Len(), opened.Cost(), p.wells.Load())
+		t.Errorf("got %d layers, %d fields of cost %d are kept, metadata of wells were opened %d times", found,
+			opened.Len(), opened.Cost(), p.wells.Load())
 	}
 }
 
@@ -156,7 +159,8 @@ func TestDamagedPlate(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "plate_4"))); err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"A/1/0/.zattrs": `{"multiscales":`, "A/2/.zattrs": `{"well":{"images":7}}`, "A/1/1/0/.zarray": `{}`} {
+	for name, content := range map[string]string{"A/1/0/.zattrs": `{"multiscales":`,
+		"A/2/.zattrs": `{"well":{"images":7}}`, "A/1/1/0/.zarray": `{}`} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -184,10 +188,12 @@ func TestDamagedPlate(t *testing.T) {
 		}
 		sound = append(sound, name)
 	}
-	if !slices.Equal(sound, []string{"A/3/0", "A/3/1", "B/3/0"}) || !slices.Equal(damaged, []string{"A/1/0", "A/1/1", "A/2"}) {
+	if !slices.Equal(sound, []string{"A/3/0", "A/3/1", "B/3/0"}) ||
+		!slices.Equal(damaged, []string{"A/1/0", "A/1/1", "A/2"}) {
 		t.Errorf("got %q, and the damaged %q", sound, damaged)
 	}
-	for _, name := range []string{"A", "A/3", "B/2", "B/2/0", "B/3/1", "C", "A/3/7", "A/3/0/labels", "A/3/0/0", "", "."} {
+	for _, name := range []string{"A", "A/3", "B/2", "B/2/0", "B/3/1", "C", "A/3/7", "A/3/0/labels", "A/3/0/0", "",
+		"."} {
 		if _, err := r.Dataset.Layer(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: got %v", name, err)
 		}
@@ -200,13 +206,15 @@ func TestFieldsOfPlate(t *testing.T) {
 	files := fstest.MapFS{}
 	write := func(name, content string) { files[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644} }
 	array := func(times int) string {
-		return fmt.Sprintf(`{"zarr_format":2,"shape":[%d,1,4,4],"chunks":[1,1,4,4],"dtype":"|u1","compressor":null,"filters":null,"fill_value":7,"order":"C"}`, times)
+		return fmt.Sprintf(
+			`{"zarr_format":2,"shape":[%d,1,4,4],"chunks":[1,1,4,4],"dtype":"|u1","compressor":null,"filters":null,"fill_value":7,"order":"C"}`, times)
 	}
 	const image = `{"multiscales":[{"axes":["t","z","y","x"],"datasets":[{"path":"s0"}]}]}`
 	write(".zgroup", `{"zarr_format":2}`)
 	write(".zattrs", `{"plate":{"wells":[{"path":"A/1"},{"path":"../x"},{"path":"A/1"},{"path":"A"}]}}`)
 	write("A/1/.zattrs", `{"well":{"images":[{"path":"0"},{"path":"movie"},{"path":"../../x"}]}}`)
-	for at, times := range map[string]int{"A/1/0": 1, "A/1/0/labels/cells": 1, "A/1/0/labels/tracks": 2, "A/1/movie": 2} {
+	for at, times := range map[string]int{"A/1/0": 1, "A/1/0/labels/cells": 1, "A/1/0/labels/tracks": 2,
+		"A/1/movie": 2} {
 		write(at+"/.zgroup", `{"zarr_format":2}`)
 		write(at+"/.zattrs", image)
 		write(at+"/s0/.zarray", array(times))
@@ -218,7 +226,8 @@ func TestFieldsOfPlate(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := r.Dataset.Layers()
-	want := []string{"A/1/0", "A/1/0/labels/cells", "A/1/0/labels/tracks/t0000", "A/1/0/labels/tracks/t0001", "A/1/movie/t0000", "A/1/movie/t0001"}
+	want := []string{"A/1/0", "A/1/0/labels/cells", "A/1/0/labels/tracks/t0000", "A/1/0/labels/tracks/t0001",
+		"A/1/movie/t0000", "A/1/movie/t0001"}
 	if err != nil || !slices.Equal(names, want) {
 		t.Errorf("got %q, %v, expected %q", names, err, want)
 	}
@@ -226,7 +235,8 @@ func TestFieldsOfPlate(t *testing.T) {
 		t.Errorf("got the omissions %+v, expected 3", left)
 	}
 	tree := r.Dataset.(volume.LayerTree)
-	for dir, want := range map[string]string{"": "A", "A": "1", "A/1": "0 movie", "A/1/0": "labels", "A/1/0/labels": "cells tracks", "A/1/movie": "t0000 t0001"} {
+	for dir, want := range map[string]string{"": "A", "A": "1", "A/1": "0 movie", "A/1/0": "labels",
+		"A/1/0/labels": "cells tracks", "A/1/movie": "t0000 t0001"} {
 		if got, err := tree.ListLayers(dir); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: got %q, %v, expected %q", dir, got, err, want)
 		}
@@ -244,8 +254,8 @@ func TestFieldsOfPlate(t *testing.T) {
 	}
 }
 
-// TestGroupOfPlates: plates in a group are directories of layers beside the other layers of the group, and list what they
-// have as a plate that is a source does.
+// TestGroupOfPlates: plates in a group are directories of layers beside the other layers of the group, and list what
+// they have as a plate that is a source does.
 func TestGroupOfPlates(t *testing.T) {
 	files := fstest.MapFS{}
 	add := func(name, content string) { files[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644} }
@@ -266,7 +276,8 @@ func TestGroupOfPlates(t *testing.T) {
 		}
 	}
 	add("film/.zgroup", `{"zarr_format":2}`)
-	add("film/.zattrs", `{"multiscales":[{"version":"0.4","axes":[{"name":"t"},{"name":"y"},{"name":"x"}],"datasets":[{"path":"0"}]}]}`)
+	add("film/.zattrs",
+		`{"multiscales":[{"version":"0.4","axes":[{"name":"t"},{"name":"y"},{"name":"x"}],"datasets":[{"path":"0"}]}]}`)
 	add("film/0/.zarray", fmt.Sprintf(array, "2,2,2", "1,2,2"))
 	r, err := Recognise(files, ".")
 	if err != nil || r.Dataset == nil {
@@ -297,7 +308,8 @@ func TestGroupOfPlates(t *testing.T) {
 		}
 	}
 	tree := r.Dataset.(volume.LayerTree)
-	for dir, want := range map[string]string{"": "first second film", "first": "A B", "second/B": "2", "film": "t0000 t0001", "first/A/1": "0"} {
+	for dir, want := range map[string]string{"": "first second film", "first": "A B", "second/B": "2",
+		"film": "t0000 t0001", "first/A/1": "0"} {
 		if names, err := tree.ListLayers(dir); err != nil || strings.Join(names, " ") != want {
 			t.Errorf("%q: got %q, %v, expected %s", dir, names, err, want)
 		}

@@ -23,14 +23,14 @@ const (
 // ErrNotRecognised is the error of [Recognise] for what is neither an array nor a group.
 var ErrNotRecognised = errors.New("not a Zarr array or group")
 
-// ArrayOptions say how an array is shown: with the axes, the box and the size of a voxel that metadata outside of the array
-// give it. All fields are optional.
+// ArrayOptions say how an array is shown: with the axes, the box and the size of a voxel that metadata outside of the
+// array give it. All fields are optional.
 type ArrayOptions = chunked.Options
 
-// Recognise opens the array or the group in directory name of fsys. It reads the metadata files of version 3, or else of
-// version 2. The Mag of an array has its own description; the Layer of an OME-Zarr image has a mag for each resolution,
-// under the name of its path. Other groups are a Dataset of the images and arrays below them. What cannot be read is
-// omitted, and the Layer or Dataset is a [volume.Omitter] that lists the reasons.
+// Recognise opens the array or the group in directory name of fsys. It reads the metadata files of version 3, or else
+// of version 2. The Mag of an array has its own description; the Layer of an OME-Zarr image has a mag for each
+// resolution, under the name of its path. Other groups are a Dataset of the images and arrays below them. What cannot
+// be read is omitted, and the Layer or Dataset is a [volume.Omitter] that lists the reasons.
 //
 // The files of fsys must be an [io.ReaderAt]. Recognise returns [ErrNotRecognised] if there are no metadata. It returns
 // another error if the metadata cannot be read, or if nothing that they describe can.
@@ -42,7 +42,8 @@ func Recognise(fsys fs.FS, name string) (volume.Root, error) {
 	return n.open()
 }
 
-// OpenArray opens the array in directory dir of fsys. If there is none, the error is fs.ErrNotExist. A group is an error.
+// OpenArray opens the array in directory dir of fsys. If there is none, the error is fs.ErrNotExist. A group is an
+// error.
 func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	n, err := readNode(fsys, dir)
 	if err != nil {
@@ -51,8 +52,8 @@ func OpenArray(fsys fs.FS, dir string, o ArrayOptions) (volume.Mag, error) {
 	return n.mag(o)
 }
 
-// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000 and t0001: each is a
-// volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
+// ListPoints returns what the array in directory dir of fsys has on axes besides x, y, z and channels, such as t0000
+// and t0001: each is a volume, which Point of [ArrayOptions] names. An array without such axes is one volume, named "".
 func ListPoints(fsys fs.FS, dir string, o ArrayOptions) ([]string, error) {
 	n, err := readNode(fsys, dir)
 	if err != nil {
@@ -143,7 +144,8 @@ func (n *node) parse() (a *chunked.Array, err error) {
 	case n.file == metadataV3:
 		a, err = parseV3(n.members)
 	default:
-		names, _ := jsonlimit.List[string](orNull(n.attrs[arrayDimensions]), maxRank, "names") // other programs use the name, too
+		// other programs use the name, too
+		names, _ := jsonlimit.List[string](orNull(n.attrs[arrayDimensions]), maxRank, "names")
 		a, err = parseV2(n.members, names)
 	}
 	return a, inFile(file, err)

@@ -78,7 +78,8 @@ func checkArray(t *testing.T, m volume.Mag, a refdata.Array, box volume.Box) {
 	if a.Shard != nil {
 		size = *a.Shard
 	}
-	if g.Type.String() != dtype || g.Channels != a.Channels || g.Size != size || g.Block != volume.Vec(a.Chunk) && a.Path != nested {
+	if g.Type.String() != dtype || g.Channels != a.Channels || g.Size != size ||
+		g.Block != volume.Vec(a.Chunk) && a.Path != nested {
 		t.Errorf("got the grid %+v, expected %s × %d, chunks of %v in %v", g, a.DType, a.Channels, a.Chunk, size)
 	}
 	voxels, err := volume.ReadBox(t.Context(), m, box)
@@ -113,7 +114,8 @@ func TestReferenceDamage(t *testing.T) {
 			if a.Scope == "array" {
 				_, format := errors.AsType[*volume.FormatError](err)
 				_, unsupported := errors.AsType[*volume.UnsupportedError](err)
-				if !format && !unsupported || !strings.Contains(err.Error(), ".zarray") && !strings.Contains(err.Error(), "zarr.json") {
+				if !format && !unsupported || !strings.Contains(err.Error(), ".zarray") &&
+					!strings.Contains(err.Error(), "zarr.json") {
 					t.Errorf("got %v, expected an error with the file", err)
 				}
 				return
@@ -189,7 +191,8 @@ func TestRecogniseReferenceData(t *testing.T) {
 				t.Errorf("got the factor %v, expected %v", f, a.OME.Factor)
 			}
 			t.Logf("origin %v for the translation %v", g.Origin, a.OME.Translation)
-			checkArray(t, m, refdata.Array{DType: a.DType, Channels: a.Channels, Chunk: a.Chunk, Shard: a.Shard, SHA256: a.SHA256}, box)
+			checkArray(t, m, refdata.Array{DType: a.DType, Channels: a.Channels, Chunk: a.Chunk, Shard: a.Shard,
+				SHA256: a.SHA256}, box)
 		})
 	}
 }

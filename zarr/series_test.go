@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestTwoOtherAxes: each index on two axes besides x and y is a layer with its voxels. Chunks have several indices of both.
+// TestTwoOtherAxes: each index on two axes besides x and y is a layer with its voxels. Chunks have several indices of
+// both.
 func TestTwoOtherAxes(t *testing.T) {
 	files := fstest.MapFS{metadataV3: {Data: []byte(`{"zarr_format":3,"node_type":"array","shape":[2,3,1,2,2],"data_type":"uint8","fill_value":0,
 		"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2,2,1,2,2]}},"chunk_key_encoding":{"name":"default"},
@@ -31,7 +32,8 @@ func TestTwoOtherAxes(t *testing.T) {
 		t.Fatalf("got %+v, %v, expected a dataset", r, err)
 	}
 	names, err := r.Dataset.Layers()
-	if got := strings.Join(names, " "); err != nil || got != "t0000/angle0000 t0000/angle0001 t0000/angle0002 t0001/angle0000 t0001/angle0001 t0001/angle0002" {
+	if got := strings.Join(names, " "); err != nil ||
+		got != "t0000/angle0000 t0000/angle0001 t0000/angle0002 t0001/angle0000 t0001/angle0001 t0001/angle0002" {
 		t.Fatalf("got the layers %s, %v", got, err)
 	}
 	for n, name := range names {

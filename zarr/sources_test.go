@@ -11,13 +11,15 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestFilters reads arrays with floats of 16 bits, filters and other names of axes that other programs wrote, voxel for voxel.
+// TestFilters reads arrays with floats of 16 bits, filters and other names of axes that other programs wrote, voxel for
+// voxel.
 func TestFilters(t *testing.T) {
 	root, sources := refdata.Sources(t, "zarr")
 	prefixes := []string{"half_", "f2_", "f3_", "names_"}
 	read := 0
 	for _, s := range sources {
-		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s.Name, p) }) || s.Name == "f3_transpose_F" {
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s.Name, p) }) ||
+			s.Name == "f3_transpose_F" {
 			continue
 		}
 		m, err := OpenArray(openDir(t, filepath.Join(root, s.Mount)), ".", ArrayOptions{})

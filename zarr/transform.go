@@ -19,7 +19,8 @@ type transformation struct {
 	Translation []float64
 }
 
-// storedTransformation is an element of "coordinateTransformations". Versions before 0.6 have neither an output nor sequences.
+// storedTransformation is an element of "coordinateTransformations". Versions before 0.6 have neither an output nor
+// sequences.
 type storedTransformation struct {
 	transformation
 	Output          systemName
@@ -40,8 +41,8 @@ func (n *systemName) UnmarshalJSON(b []byte) error {
 
 const transformationsMember = "coordinateTransformations"
 
-// transformations parses the member "coordinateTransformations". It returns the scales and translations in their order, and the
-// coordinate system that the first element leads to.
+// transformations parses the member "coordinateTransformations". It returns the scales and translations in their order,
+// and the coordinate system that the first element leads to.
 func transformations(o object) (steps []transformation, output string, err error) {
 	const member = transformationsMember
 	list, err := jsonlimit.List[storedTransformation](orNull(o[member]), maxTransforms, "transformations")
@@ -54,7 +55,8 @@ func transformations(o object) (steps []transformation, output string, err error
 		}
 		inner := []storedTransformation{t}
 		if t.Type == "sequence" {
-			if inner, err = jsonlimit.List[storedTransformation](orNull(t.Transformations), maxTransforms, "transformations"); err != nil {
+			if inner, err = jsonlimit.List[storedTransformation](orNull(t.Transformations), maxTransforms,
+				"transformations"); err != nil {
 				return nil, "", fmt.Errorf("%s: sequence: %w", member, err)
 			}
 		}
@@ -64,15 +66,16 @@ func transformations(o object) (steps []transformation, output string, err error
 			case "scale", "translation":
 				steps = append(steps, t.transformation)
 			default:
-				return nil, "", unsupported(member, "identity, scale, translation, or a sequence of them", fmt.Sprintf("%q", jsonlimit.Abbreviate(t.Type)))
+				return nil, "", unsupported(member, "identity, scale, translation, or a sequence of them",
+					fmt.Sprintf("%q", jsonlimit.Abbreviate(t.Type)))
 			}
 		}
 	}
 	return steps, output, nil
 }
 
-// checkTransformations fails if a scale or a translation does not have a number for each axis, or if a scale makes voxels of no size. Some refer
-// to a file that has the numbers.
+// checkTransformations fails if a scale or a translation does not have a number for each axis, or if a scale makes
+// voxels of no size. Some refer to a file that has the numbers.
 func (m *multiscale) checkTransformations() error {
 	if m.axes == nil {
 		return nil // of a version that has neither
@@ -83,19 +86,21 @@ func (m *multiscale) checkTransformations() error {
 	}
 	for _, t := range all {
 		if found := len(t.Scale) + len(t.Translation); found != len(m.axes) {
-			return unsupported(transformationsMember, fmt.Sprintf("a %s with %d numbers, one for each axis", t.Type, len(m.axes)), fmt.Sprint(found))
+			return unsupported(transformationsMember, fmt.Sprintf("a %s with %d numbers, one for each axis", t.Type,
+				len(m.axes)), fmt.Sprint(found))
 		}
 		for i, n := range t.Scale {
 			if name := strings.ToLower(m.axes[i].Name); n == 0 && slices.Contains([]string{"x", "y", "z"}, name) {
-				return fmt.Errorf("%s: scale: expected a size of voxels on axis %s, found 0", transformationsMember, name)
+				return fmt.Errorf("%s: scale: expected a size of voxels on axis %s, found 0", transformationsMember,
+					name)
 			}
 		}
 	}
 	return nil
 }
 
-// sort sorts the resolutions by the size of their voxels, finest first, as the specification demands and some writers do not. Those without
-// transformations stay in their order.
+// sort sorts the resolutions by the size of their voxels, finest first, as the specification demands and some writers
+// do not. Those without transformations stay in their order.
 func (m *multiscale) sort() {
 	if slices.ContainsFunc(m.resolutions, func(r resolution) bool { return !r.isPlaced }) {
 		return
@@ -123,7 +128,8 @@ func systemAxes(image object, name string) ([]axis, error) {
 		}
 		return axes, err
 	}
-	return nil, fmt.Errorf("coordinateSystems: expected one named %q, the output of the first resolution, found none", jsonlimit.Abbreviate(name))
+	return nil, fmt.Errorf("coordinateSystems: expected one named %q, the output of the first resolution, found none",
+		jsonlimit.Abbreviate(name))
 }
 
 // transform returns where the voxels of a resolution are.

@@ -8,8 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestBlocksOfBlosc: chunks of 64³ values of 4 bytes have two blocks if Blosc has two blocks of them, and one if the metadata do not tell. What is
-// odd in the configuration is no error: chunks have their own header.
+// TestBlocksOfBlosc: chunks of 64³ values of 4 bytes have two blocks if Blosc has two blocks of them, and one if the
+// metadata do not tell. What is odd in the configuration is no error: chunks have their own header.
 func TestBlocksOfBlosc(t *testing.T) {
 	v2 := strings.NewReplacer(`[4,4,4]`, `[64,64,64]`, `<u2`, `<u4`).Replace(soundV2)
 	v3 := strings.NewReplacer(`[4,4,4]`, `[64,64,64]`, `uint16`, `uint32`).Replace(soundV3)

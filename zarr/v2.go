@@ -78,7 +78,8 @@ func identity(n int) []int {
 
 // numcodecs are the codecs of numcodecs. Blosc chunks have their parameters in their header.
 var numcodecs = map[string]codec.Codec{
-	"zlib": codec.Zlib{}, "gzip": codec.Gzip{}, "zstd": codec.Zstd{}, "lz4": codec.LZ4{}, "blosc": codec.Blosc{}, "bz2": codec.Bzip2{},
+	"zlib": codec.Zlib{}, "gzip": codec.Gzip{}, "zstd": codec.Zstd{}, "lz4": codec.LZ4{}, "blosc": codec.Blosc{},
+	"bz2":    codec.Bzip2{},
 	"crc32c": codec.CRC32C{}, "crc32": codec.CRC32{}, "adler32": codec.Adler32{}, "fletcher32": codec.Fletcher32{},
 }
 
@@ -89,7 +90,8 @@ func readCompressor(o object, a *chunked.Array, number codec.Number) error {
 		return fmt.Errorf("filters: %w", err)
 	}
 	widen(a, number)
-	a.BigEndian = number.Big && !number.Half // what a filter decodes has the byte order that it says, which is not always this one
+	// what a filter decodes has the byte order that it says, which is not always this one
+	a.BigEndian = number.Big && !number.Half
 	for _, f := range filters {
 		if number, err = readFilter(f, a, number); err != nil {
 			return fmt.Errorf("filters: %w", err)
@@ -153,7 +155,8 @@ func numcodec(config object, member string) (codec.Codec, error) {
 	return c, nil
 }
 
-// lzma returns the codec of a container of LZMA. It ignores the filters of the configuration: a container names its own.
+// lzma returns the codec of a container of LZMA. It ignores the filters of the configuration: a container names its
+// own.
 func lzma(config object) (codec.Codec, error) {
 	const xz, alone = 1, 2
 	format := xz
@@ -180,7 +183,8 @@ func shuffle(config object) (codec.Codec, error) {
 	return c, nil
 }
 
-// readSeparator reads the character between the numbers in names of chunks. If the member is missing, k keeps its separator.
+// readSeparator reads the character between the numbers in names of chunks. If the member is missing, k keeps its
+// separator.
 func readSeparator(o object, k *chunked.Key, name string) error {
 	if err := o.Get(name, &k.Separator); err != nil {
 		return err

@@ -45,12 +45,15 @@ func checkMembers(o object) error {
 		var extension struct {
 			MustUnderstand *bool `json:"must_understand"`
 		}
-		if slices.Contains(membersV3, name) || json.Unmarshal(value, &extension) == nil && extension.MustUnderstand != nil && !*extension.MustUnderstand {
+		if slices.Contains(membersV3, name) || json.Unmarshal(value, &extension) == nil &&
+			extension.MustUnderstand != nil && !*extension.MustUnderstand {
 			continue
 		}
-		return unsupported("member "+jsonlimit.Abbreviate(name), "none, or must_understand false", jsonlimit.Abbreviate(value))
+		return unsupported("member "+jsonlimit.Abbreviate(name), "none, or must_understand false",
+			jsonlimit.Abbreviate(value))
 	}
-	transformers, err := jsonlimit.List[json.RawMessage](orNull(o["storage_transformers"]), maxCodecs, "storage transformers")
+	transformers, err := jsonlimit.List[json.RawMessage](orNull(o["storage_transformers"]), maxCodecs,
+		"storage transformers")
 	if err != nil {
 		return fmt.Errorf("storage_transformers: %w", err)
 	}
@@ -139,7 +142,8 @@ func readKeyEncoding(o object, a *chunked.Array) error {
 	case "v2":
 		a.Key = chunked.Key{Separator: "."}
 	default:
-		return unsupported("chunk_key_encoding", "default or v2", fmt.Sprintf("%q", jsonlimit.Abbreviate(encoding.name)))
+		return unsupported("chunk_key_encoding", "default or v2",
+			fmt.Sprintf("%q", jsonlimit.Abbreviate(encoding.name)))
 	}
 	if err := readSeparator(encoding.config, &a.Key, "separator"); err != nil {
 		return fmt.Errorf("chunk_key_encoding: %w", err)

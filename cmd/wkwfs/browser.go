@@ -14,8 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// browserTime is how long the command of the browser may take to find out that there is none. It may go on for as long as the browser
-// runs.
+// browserTime is how long the command of the browser may take to find out that there is none. It may go on for as long
+// as the browser runs.
 const browserTime = 2 * time.Second
 
 // openBrowser opens a URL in the browser of the desktop. It fails if there is none.
@@ -42,8 +42,8 @@ func openBrowser(url string) error {
 	return nil
 }
 
-// ownRequest reports whether a request comes from a process of this user, or of root: under WSL, root makes the connections of browsers
-// in Windows. Where users are not known, browserCommand shows the URL to nobody else.
+// ownRequest reports whether a request comes from a process of this user, or of root: under WSL, root makes the
+// connections of browsers in Windows. Where users are not known, browserCommand shows the URL to nobody else.
 func ownRequest(r *http.Request) bool {
 	if !peer.Known {
 		return true

@@ -23,7 +23,8 @@ func mergeChecks(files []string, flags *pflag.FlagSet, asJSON bool, stdout io.Wr
 		return err
 	}
 	if reports.N == 0 {
-		return hint.Errorf("wkwfs check --json --part 1/8 SOURCE > REPORT writes one", "no report of a part is complete")
+		return hint.Errorf("wkwfs check --json --part 1/8 SOURCE > REPORT writes one",
+			"no report of a part is complete")
 	}
 	screen := newCheckScreen(stdout, nil, asJSON)
 	if err := reports.Findings(screen.line); err != nil {

@@ -72,7 +72,8 @@ func checkLines(t *testing.T, wantCode int, wantError string, args ...string) []
 	return lines
 }
 
-// TestMergeOfChecks: the merged reports of all parts are the report of a check of the whole source, as text and as JSON.
+// TestMergeOfChecks: the merged reports of all parts are the report of a check of the whole source, as text and as
+// JSON.
 func TestMergeOfChecks(t *testing.T) {
 	source := "../../testdata/damaged"
 	reports := writeReports(t, source, 5)
@@ -103,14 +104,17 @@ func TestMergeOfChecks(t *testing.T) {
 	}
 }
 
-// TestMergeNamesMissingParts: parts without a complete report are missing. Their names are printed, and the exit code is 1.
+// TestMergeNamesMissingParts: parts without a complete report are missing. Their names are printed, and the exit code
+// is 1.
 func TestMergeNamesMissingParts(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "sound")
 	checkSample(t, source)
 	reports := writeReports(t, source, 8)
 	checkLines(t, 0, "", append([]string{"--merge"}, reports...)...)
-	checkLines(t, 1, "of 8 parts, 3 is missing\n", append([]string{"--merge"}, slices.Delete(slices.Clone(reports), 2, 3)...)...)
-	checkLines(t, 1, "of 8 parts, 1, 3-7 are missing\nhint: wkwfs check --json --part 1/8 SOURCE", "--merge", reports[1], reports[7])
+	checkLines(t, 1, "of 8 parts, 3 is missing\n",
+		append([]string{"--merge"}, slices.Delete(slices.Clone(reports), 2, 3)...)...)
+	checkLines(t, 1, "of 8 parts, 1, 3-7 are missing\nhint: wkwfs check --json --part 1/8 SOURCE", "--merge",
+		reports[1], reports[7])
 
 	// A check that was killed, in the middle of a line, or interrupted.
 	whole := readAll(t, reports[2])

@@ -33,7 +33,8 @@ type checkScreen struct {
 func newCheckScreen(stdout, stderr io.Writer, asJSON bool) *checkScreen {
 	return &checkScreen{
 		out: stdout, json: asJSON, found: map[check.Severity]int{},
-		bar: newBar(stderr, progressbar.OptionShowCount(), progressbar.OptionSetItsString("cubes"), progressbar.OptionShowIts()),
+		bar: newBar(stderr, progressbar.OptionShowCount(), progressbar.OptionSetItsString("cubes"),
+			progressbar.OptionShowIts()),
 	}
 }
 
@@ -71,7 +72,8 @@ func (s *checkScreen) finding(f check.Finding) {
 	s.write(fault.text())
 }
 
-// text returns the line for people. It names the file once: the error of a source that is one file starts with its name.
+// text returns the line for people. It names the file once: the error of a source that is one file starts with its
+// name.
 func (f faultJSON) text() string {
 	text, path := f.Error, hint.OneLine(f.Path)
 	if f.Path != "." && !strings.Contains(text, path) {
@@ -143,7 +145,8 @@ func (s *checkScreen) writeSummary(sum check.Summary) {
 func summaryText(sum check.Summary) string {
 	faults := "no faults"
 	if sum.Errors+sum.Warnings+sum.Notes > 0 {
-		faults = fmt.Sprintf("%s, %s, %s", counted(sum.Errors, "error"), counted(sum.Warnings, "warning"), counted(sum.Notes, "note"))
+		faults = fmt.Sprintf("%s, %s, %s", counted(sum.Errors, "error"), counted(sum.Warnings, "warning"),
+			counted(sum.Notes, "note"))
 	}
 	part := ""
 	if sum.Part != nil {
@@ -151,7 +154,8 @@ func summaryText(sum check.Summary) string {
 	}
 	took := time.Duration(sum.Seconds * float64(time.Second)).Round(time.Millisecond)
 	rate := uint64(float64(sum.Bytes) / max(sum.Seconds, 1e-3))
-	return fmt.Sprintf("%s%s, %s, %s sound in %v (%s/s): %s\n", part, counted(int(sum.Cubes), "cube"), counted(int(sum.Blocks), "block"),
+	return fmt.Sprintf("%s%s, %s, %s sound in %v (%s/s): %s\n", part, counted(int(sum.Cubes), "cube"),
+		counted(int(sum.Blocks), "block"),
 		humanize.IBytes(uint64(sum.Bytes)), took, humanize.IBytes(rate), faults)
 }
 

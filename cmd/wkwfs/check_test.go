@@ -28,15 +28,17 @@ func TestCheck(t *testing.T) {
 		{"sound", nil, []string{dir}, 0, []string{
 			`^\d+ cubes, \d+ blocks, .* sound in .*/s\): no faults$`,
 		}},
-		{"a header that is missing", func() error { return os.Remove(filepath.Join(color, "header.wkw")) }, []string{dir}, 0, []string{
-			`^warning: .*color/1/header\.wkw`,
-			`: 0 errors, 1 warning, 0 notes$`,
-		}},
-		{"a cube that is cut off", func() error { return os.Truncate(filepath.Join(color, "z0/y0/x1.wkw"), 10) }, []string{"-j1", dir}, 1, []string{
-			`^warning: .*color/1/header\.wkw`,
-			`^error: color/1/z0/y0/x1\.wkw: header at byte 0: expected 16 bytes, found 10$`,
-			`: 1 error, 1 warning, 0 notes$`,
-		}},
+		{"a header that is missing", func() error { return os.Remove(filepath.Join(color, "header.wkw")) },
+			[]string{dir}, 0, []string{
+				`^warning: .*color/1/header\.wkw`,
+				`: 0 errors, 1 warning, 0 notes$`,
+			}},
+		{"a cube that is cut off", func() error { return os.Truncate(filepath.Join(color, "z0/y0/x1.wkw"), 10) },
+			[]string{"-j1", dir}, 1, []string{
+				`^warning: .*color/1/header\.wkw`,
+				`^error: color/1/z0/y0/x1\.wkw: header at byte 0: expected 16 bytes, found 10$`,
+				`: 1 error, 1 warning, 0 notes$`,
+			}},
 		{"for programs", nil, []string{"--json", color}, 1, []string{
 			`^{"severity":"warning","path":"\.","error":".*header\.wkw.*"}$`,
 			`^{"severity":"error","path":"z0/y0/x1.wkw","cube":\[1,0,0\],"error":"z0/y0/x1.wkw: header .*","file":"z0/y0/x1.wkw","what":"header","offset":0,"expected":"16 bytes","found":"10"}$`,

@@ -50,7 +50,8 @@ func completeArguments(root *cobra.Command) {
 		if !ok {
 			continue
 		}
-		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			if len(args) >= len(of) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -86,7 +87,8 @@ func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 
 // completeAxes offers the usual orders of axes.
 func completeAxes(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return []cobra.Completion{"xyz", "zyx", "xy", "yx", "cxyz", "zyxc", "czyx", "xyzc"}, cobra.ShellCompDirectiveNoFileComp
+	return []cobra.Completion{"xyz", "zyx", "xy", "yx", "cxyz", "zyxc", "czyx", "xyzc"},
+		cobra.ShellCompDirectiveNoFileComp
 }
 
 func completePreviews(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -109,8 +109,10 @@ WEBKNOSSOS takes. Each block is decoded before; if one is damaged, there is no z
 	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
 	registerUnit(flags, &s.unit)
 	flags.IntVarP(&s.jobs, "jobs", "j", processors, "read `N` ranges or files at once, 4 MiB each")
-	flags.BoolVar(&s.forms.All, "all", false, "also copy volumes, slices, and layers as Precomputed and OME-Zarr: several times the size")
-	flags.BoolVar(&s.forms.Blocks, "blocks", false, "also copy each block as a file: twice the size, often millions of files")
+	flags.BoolVar(&s.forms.All, "all", false,
+		"also copy volumes, slices, and layers as Precomputed and OME-Zarr: several times the size")
+	flags.BoolVar(&s.forms.Blocks, "blocks", false,
+		"also copy each block as a file: twice the size, often millions of files")
 	registerPart(flags, &s.part)
 	flags.BoolVar(&packed, "annotation", false, "make the zip of a volume annotation that WEBKNOSSOS takes")
 	flags.BoolVar(&s.force, "force", false, "replace existing files")
@@ -139,7 +141,8 @@ func (s *copySettings) setPath(text string) error {
 		trimmed, isContents = ".", true
 	}
 	if !fs.ValidPath(trimmed) {
-		return hint.Usagef("PATH . is everything", "PATH %q is not a path below SOURCE, such as color/1/volume.raw", text)
+		return hint.Usagef("PATH . is everything", "PATH %q is not a path below SOURCE, such as color/1/volume.raw",
+			text)
 	}
 	s.path, s.contents = trimmed, isContents
 	return nil

@@ -16,7 +16,8 @@ import (
 )
 
 // openAnnotation opens a volume annotation as it is stored. The caller closes the dataset, unless there is an error.
-func openAnnotation(source string, from sourceFlags, disk *diskCache, log *slog.Logger) (*dataset.Dataset, *annotation.Dataset, error) {
+func openAnnotation(source string, from sourceFlags, disk *diskCache, log *slog.Logger) (*dataset.Dataset,
+	*annotation.Dataset, error) {
 	from.over = ""
 	opened, err := disk.open(from, source, log)
 	if err != nil {
@@ -25,7 +26,8 @@ func openAnnotation(source string, from sourceFlags, disk *diskCache, log *slog.
 	a, ok := opened.Dataset.(*annotation.Dataset)
 	if !ok {
 		opened.Close() // read-only: nothing can be lost
-		return nil, nil, hint.Usagef("name an annotation as it was downloaded, or its directory with the NML file", "%s is not a volume annotation", source)
+		return nil, nil, hint.Usagef("name an annotation as it was downloaded, or its directory with the NML file",
+			"%s is not a volume annotation", source)
 	}
 	return opened, a, nil
 }

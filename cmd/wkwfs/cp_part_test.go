@@ -24,7 +24,8 @@ func TestCopyPartsOfShards(t *testing.T) {
 	for i := range n {
 		out := filepath.Join(t.TempDir(), "out")
 		var stderr strings.Builder
-		if code := run([]string{"cp", "-q", fmt.Sprintf("--part=%d/%d", i+1, n), source, ".", out}, io.Discard, &stderr); code != exitDone {
+		if code := run([]string{"cp", "-q", fmt.Sprintf("--part=%d/%d", i+1, n), source, ".", out}, io.Discard,
+			&stderr); code != exitDone {
 			t.Fatalf("exit code %d: %s", code, stderr.String())
 		}
 		chunks, err := filepath.Glob(filepath.Join(out, "*/chunks/*"))

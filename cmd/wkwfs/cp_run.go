@@ -42,7 +42,8 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	}
 	blocks := disk.newBlocks(s.cacheSize)
 	defer blocks.Close()
-	tree := copier.Stable(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true, Unit: header.Unit(s.unit)}), s.from.depth())
+	tree := copier.Stable(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true,
+		Unit: header.Unit(s.unit)}), s.from.depth())
 
 	info, err := fs.Stat(tree, s.path)
 	if err != nil {
@@ -87,24 +88,28 @@ func (s *copySettings) absent(shown fs.FS, err error) error {
 	return hint.Errorf(advice, "%s: %w", remote.Display(s.source), err)
 }
 
-// checkPart checks that the path can be copied in parts. A file is not divided. Whether DEST exists must not matter: another part may
-// have created it.
+// checkPart checks that the path can be copied in parts. A file is not divided. Whether DEST exists must not matter:
+// another part may have created it.
 func (s *copySettings) checkPart(directory bool) error {
 	switch {
 	case s.part.Whole():
 		return nil
 	case !directory:
-		return hint.Usagef("copy the directory of the mag, or a box with each part", "--part: %s is a file, which is not divided", s.path)
+		return hint.Usagef("copy the directory of the mag, or a box with each part",
+			"--part: %s is a file, which is not divided", s.path)
 	case !s.contents:
-		return hint.Usagef("write "+hint.Quote(s.path+"/.")+": its content goes to DEST, which other parts may have created", "--part: %s must end in /.", s.path)
+		return hint.Usagef("write "+hint.Quote(s.path+"/.")+
+			": its content goes to DEST, which other parts may have created", "--part: %s must end in /.", s.path)
 	case s.force:
-		return hint.Usagef("remove DEST first", "--force is not for --part: it would copy files again that other processes of the part have copied")
+		return hint.Usagef("remove DEST first",
+			"--force is not for --part: it would copy files again that other processes of the part have copied")
 	}
 	return nil
 }
 
 // copy copies from the tree to the target and explains the errors.
-func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *dataset.Dataset, to *copier.Target, screen *screen) error {
+func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, from *dataset.Dataset, to *copier.Target,
+	screen *screen) error {
 	var stats copier.Stats
 	var failed error // for a copy of a single file
 	forms := s.forms
@@ -153,7 +158,8 @@ func (s *copySettings) copy(ctx context.Context, tree fs.FS, directory bool, fro
 	case (n > 0 || unshown > 0) && s.dryRun:
 		return fmt.Errorf("%s could not be copied", failedText(unshown, n, stats.FoundFiles.Load()))
 	case n > 0 || unshown > 0:
-		return hint.Errorf("the same command tries those again", "%s could not be copied", failedText(unshown, n, stats.FoundFiles.Load()))
+		return hint.Errorf("the same command tries those again", "%s could not be copied",
+			failedText(unshown, n, stats.FoundFiles.Load()))
 	}
 	return to.Complete()
 }

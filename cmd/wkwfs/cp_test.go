@@ -81,7 +81,8 @@ func TestCopyReferenceData(t *testing.T) {
 		t.Run(path.Join(m.Dataset, m.Layer, m.Mag), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "volume.raw")
 			var stderr strings.Builder
-			code := run([]string{"cp", "-q", filepath.Join(dir, m.Dataset), path.Join(m.Layer, m.Mag, "volume.raw"), out}, io.Discard, &stderr)
+			code := run([]string{"cp", "-q", filepath.Join(dir, m.Dataset), path.Join(m.Layer, m.Mag, "volume.raw"),
+				out}, io.Discard, &stderr)
 			if code != exitDone {
 				t.Fatalf("exit code %d: %s", code, stderr.String())
 			}

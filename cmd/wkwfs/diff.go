@@ -72,7 +72,8 @@ key "summary".`,
 	}
 	flags := cmd.Flags()
 	s.from.register(flags)
-	flags.Lookup("over").Usage = "lay a volume annotation over the `DATASET` that was annotated (default: the other source)"
+	flags.Lookup(
+		"over").Usage = "lay a volume annotation over the `DATASET` that was annotated (default: the other source)"
 	s.diskCache.register(flags)
 	settings.RegisterConfig(flags)
 	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
@@ -147,10 +148,12 @@ func (s *diffSettings) compare(ctx context.Context, screen *diffScreen, stderr i
 	o := diff.Options{Cache: blocks, Jobs: s.jobs, Stats: &screen.stats}
 	finish := screen.follow()
 	defer finish()
-	return diff.Datasets(ctx, a.Root.AsDataset(sourceName(s.a)), b.Root.AsDataset(sourceName(s.b)), want, o, screen.report())
+	return diff.Datasets(ctx, a.Root.AsDataset(sourceName(s.a)), b.Root.AsDataset(sourceName(s.b)), want, o,
+		screen.report())
 }
 
-// openBoth opens both sources. An annotation is laid over the dataset of --over, or over the other source if that is none.
+// openBoth opens both sources. An annotation is laid over the dataset of --over, or over the other source if that is
+// none.
 func (s *diffSettings) openBoth(disk *diskCache, log *slog.Logger) (a, b *dataset.Dataset, err error) {
 	alone := func(path string) (*dataset.Dataset, error) {
 		from := s.from

@@ -33,7 +33,8 @@ type diffScreen struct {
 
 func newDiffScreen(stdout, stderr io.Writer, asJSON bool) *diffScreen {
 	s := &diffScreen{out: stdout, json: asJSON, start: time.Now()}
-	s.bar = newBar(stderr, progressbar.OptionShowCount(), progressbar.OptionSetItsString("planes"), progressbar.OptionShowIts())
+	s.bar = newBar(stderr, progressbar.OptionShowCount(), progressbar.OptionSetItsString("planes"),
+		progressbar.OptionShowIts())
 	return s
 }
 
@@ -112,7 +113,8 @@ func (s *diffScreen) report() diff.Report {
 			found := of(p)
 			found.Box, found.Voxels = tree.BoxName(d.Box), d.Voxels
 			s.sum.Voxels += d.Voxels
-			s.print(&s.sum.Boxes, found, fmt.Sprintf("%v: %s: %d of %d voxels differ", p, found.Box, d.Voxels, volumeOf(d.Box)))
+			s.print(&s.sum.Boxes, found, fmt.Sprintf("%v: %s: %d of %d voxels differ", p, found.Box, d.Voxels,
+				volumeOf(d.Box)))
 		},
 		Failed: func(p diff.Place, f diff.Fault) {
 			found := of(p)

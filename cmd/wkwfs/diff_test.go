@@ -72,14 +72,15 @@ func magOf(t *testing.T, path, over, layer, mag string) (voxels []byte, box volu
 	return voxels, box, g
 }
 
-// TestDiffReferenceData compares annotations of all formats with their dataset, of two formats. Each voxel that differs is in
-// one box, and the numbers are those of a comparison voxel by voxel.
+// TestDiffReferenceData compares annotations of all formats with their dataset, of two formats. Each voxel that differs
+// is in one box, and the numbers are those of a comparison voxel by voxel.
 func TestDiffReferenceData(t *testing.T) {
 	dir := refdata.Dir(t, "annotations")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	compared := 0
 	for _, test := range []struct{ base, annotation string }{
-		{"base_wkw", "wkw.zip"}, {"base_zarr3", "wkw.zip"}, {"base_wkw", "z2.zip"}, {"base_zarr3", "zl.zip"}, {"base_wkw", "unpacked_both"},
+		{"base_wkw", "wkw.zip"}, {"base_zarr3", "wkw.zip"}, {"base_wkw", "z2.zip"}, {"base_zarr3", "zl.zip"},
+		{"base_wkw", "unpacked_both"},
 		{"base_wkw", "outside.zip"}, {"base_wkw", "samename.zip"}, {"base_wkw", "noheader.zip"},
 	} {
 		found, sum := runDiff(t, 1, in(test.base), in(test.annotation))
@@ -180,22 +181,27 @@ func TestDiff(t *testing.T) {
 		{"equal", nil, []string{a, b}, 0, []string{`^equal$`}},
 		{"layers alone", nil, []string{a + "/color", b + "/color"}, 0, []string{`^equal$`}},
 		{"two layers", nil, []string{a + "/color", b + "/segmentation"}, 2, []string{
-			`^error: color=segmentation/1: expected voxels of one type`, `^error: color=segmentation/2: expected`, `^different: .* errors: 2$`,
+			`^error: color=segmentation/1: expected voxels of one type`, `^error: color=segmentation/2: expected`,
+			`^different: .* errors: 2$`,
 		}},
-		{"a damaged cube", func() error { return os.Truncate(cube, 10) }, []string{a, b, "--layer", "color", "--mag", "1"}, 2, []string{
+		{"a damaged cube", func() error { return os.Truncate(cube, 10) }, []string{a, b, "--layer", "color", "--mag",
+			"1"}, 2, []string{
 			`^error: color/1: [0-9-]+_[0-9-]+_[0-9-]+: B: .*z0/y0/x1\.wkw: header at byte 0: expected 16 bytes, found 10$`,
 			`^different: boxes: 0, voxels: 0, errors: 1$`,
 		}},
 		{"a cube that is absent", func() error { return os.Remove(cube) }, []string{a, b, "--layer=color"}, 1, []string{
 			`^color/1: [0-9-]+_[0-9-]+_[0-9-]+: \d+ of \d+ voxels differ$`, `^different: boxes: 1, voxels: \d+$`,
 		}},
-		{"a layer that is absent", func() error { return os.RemoveAll(filepath.Join(b, "segmentation")) }, []string{a, b, "--layer=segmentation"}, 2, nil},
-		{"layers", nil, []string{a, b, "--jobs=1"}, 1, []string{`^only in A: segmentation`, `^color/1: `, `^different: .* layers or mags of one source: 1$`}},
+		{"a layer that is absent", func() error { return os.RemoveAll(filepath.Join(b, "segmentation")) },
+			[]string{a, b, "--layer=segmentation"}, 2, nil},
+		{"layers", nil, []string{a, b, "--jobs=1"}, 1, []string{`^only in A: segmentation`, `^color/1: `,
+			`^different: .* layers or mags of one source: 1$`}},
 		{"a layer of another name", nil, []string{a, b, "--layer=colour"}, 2, nil},
 		{"a mag of another name", nil, []string{a, b, "--layer=color", "--mag=8"}, 2, nil},
 		{"no jobs", nil, []string{a, b, "--jobs=0"}, 2, nil},
 		{"nothing there", nil, []string{a, filepath.Join(b, "nowhere")}, 2, nil},
-		{"no annotation", nil, []string{a, b, "--over", filepath.Join(b, "nowhere"), "--layer=color"}, 1, []string{`^color/1: `, `^different: `}},
+		{"no annotation", nil, []string{a, b, "--over", filepath.Join(b, "nowhere"), "--layer=color"}, 1,
+			[]string{`^color/1: `, `^different: `}},
 	} {
 		if step.change != nil {
 			if err := step.change(); err != nil {
@@ -203,7 +209,8 @@ func TestDiff(t *testing.T) {
 			}
 		}
 		var stdout, stderr bytes.Buffer
-		if code := run(append([]string{"diff"}, step.args...), &stdout, &stderr); code != step.code || (len(step.want) == 0) != (stderr.Len() > 0) {
+		if code := run(append([]string{"diff"}, step.args...), &stdout, &stderr); code != step.code ||
+			(len(step.want) == 0) != (stderr.Len() > 0) {
 			t.Errorf("%s: exit code %d, want %d; %s", step.name, code, step.code, stderr.String())
 		}
 		if lines := bytes.Count(stdout.Bytes(), []byte("\n")); lines != len(step.want) {

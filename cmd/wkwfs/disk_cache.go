@@ -31,7 +31,8 @@ const (
 
 func (d *diskCacheFlags) register(flags *pflag.FlagSet) {
 	d.size, d.minFree = defaultDiskCacheSize, settings.Free{Percent: defaultDiskCachePercent}
-	flags.StringVar(&d.dir, "disk-cache", "", "keep what is read from a URL in `DIR`; auto is /var/cache/wkwfs for root, else wkwfs in ~/.cache")
+	flags.StringVar(&d.dir, "disk-cache", "",
+		"keep what is read from a URL in `DIR`; auto is /var/cache/wkwfs for root, else wkwfs in ~/.cache")
 	flags.Var(&d.size, "disk-cache-size", "room on the disk for what is kept, such as 50GiB")
 	flags.Var(&d.minFree, "disk-cache-min-free", "leave this much of the disk free, such as 10GiB or 5%")
 }
@@ -71,8 +72,8 @@ func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*data
 	return openSource(path, o)
 }
 
-// newBlocks returns a cache of blocks for a source that was opened with the disk cache. The disk cache has copies of the bytes of
-// requests, so fewer are in flight.
+// newBlocks returns a cache of blocks for a source that was opened with the disk cache. The disk cache has copies of
+// the bytes of requests, so fewer are in flight.
 func (c *diskCache) newBlocks(size settings.Size) *cache.Cache {
 	blocks := cache.New(int64(size))
 	if _, used := c.stats(); used {

@@ -2,9 +2,10 @@
 
 package main
 
-// The completions are those of cobra, the man pages are not. Package cobra/doc reads the text of a command as Markdown: it breaks
-// the first line of indented tables, writes "--anonymous[=false]" for a flag, leaves dashes that become hyphens, and has
-// neither exit codes, environment and files, nor the page mount.fuse.wkwfs(8). It would also add two modules to go.sum.
+// The completions are those of cobra, the man pages are not. Package cobra/doc reads the text of a command as Markdown:
+// it breaks the first line of indented tables, writes "--anonymous[=false]" for a flag, leaves dashes that become
+// hyphens, and has neither exit codes, environment and files, nor the page mount.fuse.wkwfs(8). It would also add two
+// modules to go.sum.
 
 import (
 	"os"

@@ -24,13 +24,15 @@ var otherExitStatus = map[string][]item{
 	"diff": {
 		{"0", "Both sources are equal."},
 		{"1", "They differ."},
-		{"2", "The command line is wrong, or something cannot be compared. The error is on standard error, or is one of the lines."},
+		{"2",
+			"The command line is wrong, or something cannot be compared. The error is on standard error, or is one of the lines."},
 	},
 }
 
 // tuning has the variables of commands that decode voxels.
 var tuning = []item{
-	{"GOMEMLIMIT", "Limit of the Go heap, such as 2GiB (default: --cache-size and 64 MiB). Blocks of 4 KiB or more are not on the heap."},
+	{"GOMEMLIMIT",
+		"Limit of the Go heap, such as 2GiB (default: --cache-size and 64 MiB). Blocks of 4 KiB or more are not on the heap."},
 	{"GOGC", "Garbage that the Go heap may have, in percent of the memory in use (default: 50)."},
 	{"GOMAXPROCS", "Processors to use at once."},
 }
@@ -43,7 +45,8 @@ var settable = []item{
 
 // tasks has the variables that number the tasks of a job.
 var tasks = []item{
-	{"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_MAX, SLURM_ARRAY_TASK_STEP, SLURM_ARRAY_TASK_COUNT", "For --part auto, the task and its array. Slurm sets them."},
+	{"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_MAX, SLURM_ARRAY_TASK_STEP, SLURM_ARRAY_TASK_COUNT",
+		"For --part auto, the task and its array. Slurm sets them."},
 	{"JOB_COMPLETION_INDEX", "For --part auto/N, the number of the task, from 0. Kubernetes sets it in indexed Jobs."},
 }
 
@@ -54,17 +57,21 @@ var environment = map[string][]item{
 	"diff":   slices.Concat(settable, tuning),
 	"import": tasks,
 	"info":   screens,
-	"view":   slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."}, {"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
-	"serve":  slices.Concat([]item{{settings.TokenVariable, "The token, unless --token or --token-file gives one."}}, settable, service[:1], tuning),
-	"nfs":    slices.Concat(settable, service[:1], tuning),
+	"view": slices.Concat(settable, []item{{"DISPLAY, WAYLAND_DISPLAY", "Whether there is a display for a browser."},
+		{"SSH_CONNECTION", "The address of this machine, for the line of ssh."}}, tuning),
+	"serve": slices.Concat([]item{{settings.TokenVariable, "The token, unless --token or --token-file gives one."}},
+		settable, service[:1], tuning),
+	"nfs": slices.Concat(settable, service[:1], tuning),
 }
 
 // screens has the variables that say what a terminal can show.
 var screens = []item{
 	{"NO_COLOR", "If it is not empty, --preview writes text without colours."},
-	{"TERM", "The kind of the terminal. A preview on a dumb one is text. Others are asked if they have graphics, and have two seconds to answer."},
+	{"TERM",
+		"The kind of the terminal. A preview on a dumb one is text. Others are asked if they have graphics, and have two seconds to answer."},
 	{"COLORTERM", "If it is truecolor or 24bit, half blocks have all colours, else those of a palette of 256."},
-	{"COLUMNS, LINES", "The size of a preview that is not written to a terminal, or to one that does not know its size. The default is 80 and 24."},
+	{"COLUMNS, LINES",
+		"The size of a preview that is not written to a terminal, or to one that does not know its size. The default is 80 and 24."},
 }
 
 // service has the variables that systemd sets for a server with --foreground or --wait.
@@ -76,12 +83,14 @@ var service = []item{
 
 // logDirectories has the variables that locate the log file of a server in the background.
 var logDirectories = []item{
-	{"STATE_DIRECTORY", "The directory of the log of a server in the background, where there is no journal and no syslog. See systemd.exec(5)."},
+	{"STATE_DIRECTORY",
+		"The directory of the log of a server in the background, where there is no journal and no syslog. See systemd.exec(5)."},
 	{"XDG_STATE_HOME", "The directory above that directory, for users other than root. The default is ~/.local/state."},
 }
 
 var configFiles = []item{
-	{"~/.config/" + settings.UserFile, "Settings in YAML, by the names of their flags. The key sources has settings for single sources, by path."},
+	{"~/.config/" + settings.UserFile,
+		"Settings in YAML, by the names of their flags. The key sources has settings for single sources, by path."},
 	{settings.SystemFile, "The same, for all users."},
 }
 
@@ -110,14 +119,17 @@ var mountFiles = []item{
 }
 
 var statusFiles = []item{
-	{status.StatusFile, "In a mount, but in no listing: the status of the server as JSON, at the time of opening. Only the user who mounted can read it."},
+	{status.StatusFile,
+		"In a mount, but in no listing: the status of the server as JSON, at the time of opening. Only the user who mounted can read it."},
 	{status.MetricsFile, "Beside it: metrics in the text format of Prometheus."},
 }
 
 var logFiles = []item{
 	{"FILE.1, FILE.2, FILE.3", "Older parts of --log-file, which is rotated at 16 MiB. FILE.1 is the newest."},
-	{"/var/log/wkwfs/wkwfs.log", "The log of mounts of root in the background, where there is no journal and no syslog. In a service with StateDirectory=, it is there."},
-	{"~/.local/state/wkwfs/wkwfs.log", "The same for other users. If XDG_STATE_HOME is set, it stands for ~/.local/state."},
+	{"/var/log/wkwfs/wkwfs.log",
+		"The log of mounts of root in the background, where there is no journal and no syslog. In a service with StateDirectory=, it is there."},
+	{"~/.local/state/wkwfs/wkwfs.log",
+		"The same for other users. If XDG_STATE_HOME is set, it stands for ~/.local/state."},
 }
 
 var files = map[string][]item{
@@ -132,7 +144,10 @@ var files = map[string][]item{
 	"revert": editFiles[:1],
 	"view":   slices.Concat(configFiles, diskCacheFiles),
 	"umount": mountFiles[2:],
-	"cp":     append([]item{{"DEST.part", "An incomplete copy. The same command resumes it."}, {"DEST/.wkwfs-part-I-of-N", "With --part, the incomplete files of a part. It is removed when all are complete."}}, slices.Concat(configFiles, diskCacheFiles)...),
+	"cp": append([]item{{"DEST.part", "An incomplete copy. The same command resumes it."},
+		{"DEST/.wkwfs-part-I-of-N",
+			"With --part, the incomplete files of a part. It is removed when all are complete."}},
+		slices.Concat(configFiles, diskCacheFiles)...),
 }
 
 // helperPage returns the man page of the helper of mount(8).
@@ -154,8 +169,10 @@ mounts of the type fuse.wkwfs, as wkwfs-mount(1) does. Users do not run it.`, ""
 		p.item(term, "As --"+f.Name+" of wkwfs-mount(1).")
 	}
 	p.item(strings.Join(settings.LabelWords, "=..., ")+"=...", "The security label of the mount. For the kernel.")
-	p.item(strings.Join(settings.AcceptedWords, ", "), "Accepted without effect: every mount is like this, or the option is for other programs.")
-	p.item(strings.Join(slices.Sorted(maps.Keys(settings.RefusedWords)), ", "), "Accepted without effect, because mount(8) adds them. Every mount is read-only, nosuid, nodev and noexec.")
+	p.item(strings.Join(settings.AcceptedWords, ", "),
+		"Accepted without effect: every mount is like this, or the option is for other programs.")
+	p.item(strings.Join(slices.Sorted(maps.Keys(settings.RefusedWords)), ", "),
+		"Accepted without effect, because mount(8) adds them. Every mount is read-only, nosuid, nodev and noexec.")
 	p.item("-s", "Ignore unknown options.")
 	p.item("-f", "Check the options, mount nothing.")
 	p.item("-v", "Print where the log is.")
@@ -165,7 +182,8 @@ mounts of the type fuse.wkwfs, as wkwfs-mount(1) does. Users do not run it.`, ""
 	p.line(".PP")
 	p.prose("In /etc/fstab:", "")
 	p.line(".PP")
-	p.verbatim(`  /data/cortex  /mnt/cortex  fuse.wkwfs  nofail,_netdev,x-systemd.automount,allow_other,cache_size=4GiB  0  0`)
+	p.verbatim(
+		`  /data/cortex  /mnt/cortex  fuse.wkwfs  nofail,_netdev,x-systemd.automount,allow_other,cache_size=4GiB  0  0`)
 	p.items("FILES", append([]item{{"/etc/fstab", "The mounts of the machine."}}, mountFiles...))
 	p.items("ENVIRONMENT", slices.Concat(settable, tuning))
 	p.items("EXIT STATUS", []item{

@@ -28,7 +28,8 @@ WEBKNOSSOS takes, wkwfs diff lists what it changes, and wkwfs check reads it.`,
 			if len(args) == 0 {
 				return hint.Usagef("wkwfs edit revert DIR BOX", "edit: no command")
 			}
-			return hint.Usagef(hint.DidYouMean(args[0], []string{"revert"}, "wkwfs edit --help lists the commands"), "unknown command %q", "edit "+args[0])
+			return hint.Usagef(hint.DidYouMean(args[0], []string{"revert"}, "wkwfs edit --help lists the commands"),
+				"unknown command %q", "edit "+args[0])
 		},
 	}
 	cmd.AddCommand(newRevertCommand())
@@ -136,7 +137,8 @@ func (s *revertSettings) print(found []annotations.Blocks, out io.Writer) error 
 			text = append(append(text, hint.EscapeJSON(object)...), '\n')
 			continue
 		}
-		text = fmt.Appendf(text, "%s\n", hint.OneLine(fmt.Sprintf("%s/%s: %s %s: %s", b.Volume, b.Mag, verb, counted(b.N, "block"), hint.List(line.Boxes))))
+		text = fmt.Appendf(text, "%s\n", hint.OneLine(fmt.Sprintf("%s/%s: %s %s: %s", b.Volume, b.Mag, verb,
+			counted(b.N, "block"), hint.List(line.Boxes))))
 	}
 	if len(found) == 0 && !s.json {
 		text = []byte("no blocks in the box\n")

@@ -15,7 +15,8 @@ type formatJSON struct {
 	Found    string `json:"found,omitempty"`
 }
 
-// formatOf returns the parts of an error of a format; nil where it is none. The error of a decoder has nothing expected and found.
+// formatOf returns the parts of an error of a format; nil where it is none. The error of a decoder has nothing expected
+// and found.
 func formatOf(err error) *formatJSON {
 	format, ok := errors.AsType[*volume.FormatError](err)
 	if !ok {

@@ -59,7 +59,8 @@ func newHelperCommand(name string) *cobra.Command {
 		Args:  exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if namespace != "" {
-				return hint.Usagef("nsenter --mount=… wkwfs mount", "-N %s: cannot mount in another namespace", namespace)
+				return hint.Usagef("nsenter --mount=… wkwfs mount", "-N %s: cannot mount in another namespace",
+					namespace)
 			}
 			s.source, s.mountpoint = args[0], args[1]
 			w := settings.Words{Flags: settable, Kernel: &s.kernel, Helper: true, Sloppy: sloppy}

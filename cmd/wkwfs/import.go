@@ -128,7 +128,8 @@ second, and at the end "summary", "dry_run" or "error".`,
 				return err
 			}
 			if cmd.Flags().Changed("compression") && s.format != pyramid.WKW.String() {
-				return hint.Usagef("its blocks are compressed by zstd", "--compression is not for --format %s", s.format)
+				return hint.Usagef("its blocks are compressed by zstd", "--compression is not for --format %s",
+					s.format)
 			}
 			if err := s.settle(); err != nil {
 				return err
@@ -141,17 +142,22 @@ second, and at the end "summary", "dry_run" or "error".`,
 	flags := cmd.Flags()
 	o := &s.options
 	flags.StringVar(&o.Layer, "layer", "", "`NAME` of the new layer")
-	flags.StringVar(&o.Category, "category", "", "`CATEGORY`: color or segmentation (default: as names, header and values show)")
+	flags.StringVar(&o.Category, "category", "",
+		"`CATEGORY`: color or segmentation (default: as names, header and values show)")
 	registerShape(flags, &s.shape, &s.axes)
 	s.values.register(flags)
-	flags.Var(voxelsFlag{&s.offset}, "offset", "position of the first voxel in the dataset (default: from the header, or 0,0,0)")
+	flags.Var(voxelsFlag{&s.offset}, "offset",
+		"position of the first voxel in the dataset (default: from the header, or 0,0,0)")
 	flags.Var(lengthsFlag{&o.VoxelSize}, "voxel-size", "in nm (default: that of the dataset, or from the header)")
 	flags.IntVar(&o.Mags, "mags", 0, "also write `N` coarser mags")
 	flags.IntVar(&o.Block, "block", o.Block, "blocks have `N` voxels a side")
-	flags.IntVar(&o.Cube, "cube", 0, "cube files have `N` voxels a side (default: as in the dataset, or the least that holds all, up to 1024)")
-	flags.StringVar(&s.format, "format", "wkw", "`FORMAT` of the layer: wkw, or zarr3 as WEBKNOSSOS writes it, in shards compressed by zstd")
+	flags.IntVar(&o.Cube, "cube", 0,
+		"cube files have `N` voxels a side (default: as in the dataset, or the least that holds all, up to 1024)")
+	flags.StringVar(&s.format, "format", "wkw",
+		"`FORMAT` of the layer: wkw, or zarr3 as WEBKNOSSOS writes it, in shards compressed by zstd")
 	flags.StringVar(&s.compression, "compression", "lz4", "`METHOD` that compresses blocks: raw, lz4 or lz4hc")
-	flags.StringVar(&o.Downsample, "downsample", "", "`METHOD` for coarser mags: mean, mode, nearest, max or none (default: mean, and mode for a segmentation)")
+	flags.StringVar(&o.Downsample, "downsample", "",
+		"`METHOD` for coarser mags: mean, mode, nearest, max or none (default: mean, and mode for a segmentation)")
 	flags.Var((*settings.Size)(&o.Memory), "memory", "use about `SIZE` of memory")
 	flags.IntVarP(&o.Jobs, "jobs", "j", processors, "compress with `N` goroutines")
 	flags.BoolVar(&s.update, "update", false, "replace a box of an existing layer")
@@ -185,14 +191,16 @@ func (s *importSettings) settleUpdate(flags *pflag.FlagSet) (err error) {
 func (s *importSettings) settlePart(flags *pflag.FlagSet) error {
 	switch {
 	case s.finish && s.dryRun:
-		return hint.Usagef("if parts are missing, --finish names them and writes nothing", "--dry-run is not for --finish")
+		return hint.Usagef("if parts are missing, --finish names them and writes nothing",
+			"--dry-run is not for --finish")
 	case s.options.Part.Whole() && !s.finish:
 	case s.finish && flags.Changed("part"):
 		return hint.Usagef("give it when all parts are complete", "--finish is not for --part")
 	case s.update:
 		return hint.Usagef("", "--update is not for --part and --finish")
 	case s.options.Force:
-		return hint.Usagef("remove the directory of the layer first", "--force is not for --part and --finish: it would remove what other parts have written")
+		return hint.Usagef("remove the directory of the layer first",
+			"--force is not for --part and --finish: it would remove what other parts have written")
 	}
 	return nil
 }
@@ -201,7 +209,8 @@ func (s *importSettings) settlePart(flags *pflag.FlagSet) error {
 func (s *importSettings) settle() (err error) {
 	o := &s.options
 	if paths.IsURL(s.dataset) {
-		return hint.Usagef("import into a directory", "DATASET %s is a URL, and an import writes only to directories", remote.Display(s.dataset))
+		return hint.Usagef("import into a directory", "DATASET %s is a URL, and an import writes only to directories",
+			remote.Display(s.dataset))
 	}
 	if o.Format, err = pyramid.ParseFormat(s.format); err != nil {
 		return hint.Usagef("", "--format: %w", err)
@@ -211,7 +220,8 @@ func (s *importSettings) settle() (err error) {
 	}
 	switch {
 	case o.Category != "" && o.Category != importer.Color && o.Category != importer.Segmentation:
-		return hint.Usagef("", "--category: expected %s or %s, found %q", importer.Color, importer.Segmentation, o.Category)
+		return hint.Usagef("", "--category: expected %s or %s, found %q", importer.Color, importer.Segmentation,
+			o.Category)
 	case o.Jobs < 1:
 		return hint.Usagef("", "--jobs: expected at least 1, found %d", o.Jobs)
 	case o.Mags < 0 || o.Mags > maxMags:
@@ -309,7 +319,8 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 	}
 	inParts := s.finish || !s.options.Part.Whole()
 	if incomplete, ok := errors.AsType[*importer.MissingPartsError](err); ok {
-		return hint.Errorf(fmt.Sprintf("give --part %d/%d in place of --finish", incomplete.Parts[0], incomplete.N), "%w", err)
+		return hint.Errorf(fmt.Sprintf("give --part %d/%d in place of --finish", incomplete.Parts[0], incomplete.N),
+			"%w", err)
 	}
 	switch {
 	case errors.Is(err, lockfile.ErrBusy):
@@ -325,7 +336,8 @@ func (s *importSettings) explain(ctx context.Context, err error) error {
 	case errors.Is(err, importer.ErrNoParts):
 		return hint.Errorf("give --part I/N in place of --finish", "%w", err)
 	case errors.Is(err, importer.ErrUnfinished) && inParts:
-		return hint.Errorf("all parts and --finish have the same settings and the same N, and are of one release of wkwfs; to start over, remove "+hint.Quote(filepath.Join(s.dataset, s.options.Layer)), "%w", err)
+		return hint.Errorf(
+			"all parts and --finish have the same settings and the same N, and are of one release of wkwfs; to start over, remove "+hint.Quote(filepath.Join(s.dataset, s.options.Layer)), "%w", err)
 	case errors.Is(err, importer.ErrExists) && inParts:
 		return hint.Errorf("if it is this import, it was finished", "%w", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -82,7 +82,8 @@ func (s *importSettings) volumeOf(opened *dataset.Dataset) (volume.Layer, error)
 		for _, name := range names {
 			layers = append(layers, name+" over "+cmp.Or(volumes[name], "no layer"))
 		}
-		return nil, hint.Usagef("the volumes are "+hint.List(layers), "--layer: expected one volume of the annotation over the layer %q, found %d", s.options.Layer, len(found))
+		return nil, hint.Usagef("the volumes are "+hint.List(layers),
+			"--layer: expected one volume of the annotation over the layer %q, found %d", s.options.Layer, len(found))
 	}
 	s.options.Layer = cmp.Or(s.options.Layer, volumes[found[0]])
 	return opened.Dataset.Layer(found[0])

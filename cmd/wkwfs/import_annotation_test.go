@@ -30,8 +30,8 @@ func writable(t *testing.T, from string) string {
 	return to
 }
 
-// TestImportAnnotation merges annotations of the reference data into their dataset. Mag 1 is then what --over shows, byte for
-// byte, and nothing of the annotation is left over it.
+// TestImportAnnotation merges annotations of the reference data into their dataset. Mag 1 is then what --over shows,
+// byte for byte, and nothing of the annotation is left over it.
 func TestImportAnnotation(t *testing.T) {
 	dir := refdata.Dir(t, "annotations")
 	base := filepath.Join(dir, "base_wkw")
@@ -52,10 +52,12 @@ func TestImportAnnotation(t *testing.T) {
 		t.Run(test.annotation, func(t *testing.T) {
 			copied, annotation := writable(t, base), filepath.Join(dir, test.annotation)
 			var stdout, stderr bytes.Buffer
-			if code := run(append([]string{"import", "--update", annotation, copied}, test.args...), &stdout, &stderr); code != 0 {
+			if code := run(append([]string{"import", "--update", annotation, copied}, test.args...), &stdout,
+				&stderr); code != 0 {
 				t.Fatalf("exit code %d: %s", code, stderr.String())
 			}
-			if strings.HasPrefix(test.annotation, "outside") != strings.Contains(stderr.String(), "are outside of the box") {
+			if strings.HasPrefix(test.annotation, "outside") != strings.Contains(stderr.String(),
+				"are outside of the box") {
 				t.Errorf("got %s", stderr.String())
 			}
 			runDiff(t, 1, base, copied, "--layer", "segmentation", "--mag", "1")
@@ -92,7 +94,8 @@ func TestImportAnnotationErrors(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"import", "--update", filepath.Join(dir, test.annotation), copied}, test.args...)
 		if code := run(args, &stdout, &stderr); code != test.code || !strings.Contains(stderr.String(), test.want) {
-			t.Errorf("%s: exit code %d, want %d and %q: %s", test.annotation, code, test.code, test.want, stderr.String())
+			t.Errorf("%s: exit code %d, want %d and %q: %s", test.annotation, code, test.code, test.want,
+				stderr.String())
 		}
 		runDiff(t, 0, filepath.Join(dir, "base_wkw"), copied)
 	}

@@ -60,7 +60,8 @@ func (f lengthsFlag) String() string {
 
 func (f lengthsFlag) Type() string { return "X,Y,Z" }
 
-// eachAxis calls set with each of the three words of a text, which have commas between them, or x, because words of -o have no commas. set reports whether it is valid. kind and example say what is expected.
+// eachAxis calls set with each of the three words of a text, which have commas between them, or x, because words of -o
+// have no commas. set reports whether it is valid. kind and example say what is expected.
 func eachAxis(text, kind, example string, set func(axis int, word string) bool) error {
 	words := strings.Split(strings.ReplaceAll(text, "x", ","), ",")
 	if len(words) != 3 {

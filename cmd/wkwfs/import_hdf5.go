@@ -14,7 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// splitHDF5 returns the file and the path in it of an input such as FILE.h5:/volumes/raw. An input that exists has no path.
+// splitHDF5 returns the file and the path in it of an input such as FILE.h5:/volumes/raw. An input that exists has no
+// path.
 func splitHDF5(input string) (file, path string) {
 	if i := strings.LastIndex(input, ":/"); i > 0 && !exists(input) {
 		return input[:i], input[i+1:]
@@ -65,7 +66,8 @@ func openLayerOf(d volume.Dataset, file, path string, closeFile func() error) (*
 		for _, n := range names {
 			all = append(all, hint.Quote(file+":/"+n))
 		}
-		return nil, hint.Errorf("INPUT is one of "+hint.List(all), "%s: the file has %d datasets that are volumes: which one is meant?", file, len(names))
+		return nil, hint.Errorf("INPUT is one of "+hint.List(all),
+			"%s: the file has %d datasets that are volumes: which one is meant?", file, len(names))
 	}
 	l, err := d.Layer(name)
 	if err != nil {

@@ -25,7 +25,8 @@ func TestImportJSONNames(t *testing.T) {
 		want string
 	}{
 		{planJSON{}, "layer category why offset shape voxel_size mags axes why_axes array_shape array_order"},
-		{progressJSON{}, "bytes all_bytes kept_bytes plane planes cubes_written cubes_kept cubes_empty seconds bytes_per_second seconds_left"},
+		{progressJSON{},
+			"bytes all_bytes kept_bytes plane planes cubes_written cubes_kept cubes_empty seconds bytes_per_second seconds_left"},
 		{dryRunJSON{}, "creates_dataset removes_layer resumes_from files"},
 		{magFileJSON{}, "mag offset shape voxel_bytes most_files existing_files existing_bytes"},
 		{importErrorJSON{}, "error hint missing file what offset expected found"},
@@ -71,27 +72,32 @@ func TestImportJSON(t *testing.T) {
 	if err := os.WriteFile(name, bytes.Repeat([]byte{7}, 40*30*20), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{name, out, "--layer", "labels", "--dtype", "uint8", "--offset", "10,0,0", "--cube", "32", "--mags", "1"}
+	args := []string{name, out, "--layer", "labels", "--dtype", "uint8", "--offset", "10,0,0", "--cube", "32", "--mags",
+		"1"}
 	failed := importJSON(t, 1, args...)
 	missing := []any{"voxel-size", "shape"}
-	if len(failed) != 1 || !reflect.DeepEqual(failed[0]["error"]["missing"], missing) || !strings.Contains(failed[0]["error"]["hint"].(string), " --shape X,Y,Z --voxel-size X,Y,Z") {
+	if len(failed) != 1 || !reflect.DeepEqual(failed[0]["error"]["missing"], missing) ||
+		!strings.Contains(failed[0]["error"]["hint"].(string), " --shape X,Y,Z --voxel-size X,Y,Z") {
 		t.Errorf("got %v, want %v as missing", failed, missing)
 	}
 	args = append(args, "--shape", "40,30,20", "--voxel-size", "4,4,8")
 	lines := importJSON(t, 0, args...)
-	lines = slices.DeleteFunc(lines, func(l map[string]map[string]any) bool { return l["progress"] != nil }) // if it takes a second
+	// if it takes a second
+	lines = slices.DeleteFunc(lines, func(l map[string]map[string]any) bool { return l["progress"] != nil })
 	if len(lines) != 2 {
 		t.Fatalf("got %v, want a plan and a summary", lines)
 	}
 	plan := map[string]any{
-		"layer": "labels", "category": "segmentation", "why": "the layer is named labels", "offset": []any{10., 0., 0.}, "shape": []any{40., 30., 20.},
+		"layer": "labels", "category": "segmentation", "why": "the layer is named labels", "offset": []any{10., 0., 0.},
+		"shape":      []any{40., 30., 20.},
 		"voxel_size": []any{4., 4., 8.}, "mags": []any{"1", "2-2-1"},
 		"axes": "zyx", "array_shape": []any{20., 30., 40.}, "array_order": "C",
 	}
 	if !reflect.DeepEqual(lines[0]["plan"], plan) {
 		t.Errorf("got %v, want %v", lines[0], plan)
 	}
-	for key, want := range map[string]float64{"bytes": 24000, "all_bytes": 24000, "kept_bytes": 0, "plane": 20, "planes": 20, "cubes_written": 3, "cubes_kept": 0, "cubes_empty": 0, "seconds_left": 0} {
+	for key, want := range map[string]float64{"bytes": 24000, "all_bytes": 24000, "kept_bytes": 0, "plane": 20,
+		"planes": 20, "cubes_written": 3, "cubes_kept": 0, "cubes_empty": 0, "seconds_left": 0} {
 		if got := lines[1]["summary"][key]; got != want {
 			t.Errorf("%s: got %v, want %v", key, got, want)
 		}

@@ -102,13 +102,14 @@ func (s *importSettings) missingShape(why error) error {
 		needs = append(needs, need)
 	}
 	if s.values.dtype == "" {
-		needs = append(needs, importer.Need{Field: importer.FieldType, Err: cmp.Or(likely, fmt.Errorf("TYPE is %s", orList(typeNames(volume.Types()))))})
+		needs = append(needs, importer.Need{Field: importer.FieldType,
+			Err: cmp.Or(likely, fmt.Errorf("TYPE is %s", orList(typeNames(volume.Types()))))})
 	}
 	return s.ask(&importer.MissingError{Needs: needs})
 }
 
-// likely returns an error that names cubes and types that a file of n bytes may have, as far as they are not given. It returns
-// nil if there are none.
+// likely returns an error that names cubes and types that a file of n bytes may have, as far as they are not given. It
+// returns nil if there are none.
 func (s *importSettings) likely(n int64) error {
 	var types []volume.Type
 	if s.values.dtype != "" {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestImportParts imports as the tasks of a job array do, and finishes the import. The dataset is that of an import at once. Errors
-// name what is missing, and what to type.
+// TestImportParts imports as the tasks of a job array do, and finishes the import. The dataset is that of an import at
+// once. Errors name what is missing, and what to type.
 func TestImportParts(t *testing.T) {
 	dir := t.TempDir()
 	name, whole, out := filepath.Join(dir, "v.raw"), filepath.Join(dir, "whole/out"), filepath.Join(dir, "out")
@@ -22,7 +22,8 @@ func TestImportParts(t *testing.T) {
 	}
 	try := func(wantCode int, want string, dataset string, flags ...string) {
 		t.Helper()
-		args := append([]string{"import", name, dataset, "--layer", "a", "--category", "color", "--dtype", "uint8", "--shape", "40,30,200",
+		args := append([]string{"import", name, dataset, "--layer", "a", "--category", "color", "--dtype", "uint8",
+			"--shape", "40,30,200",
 			"--voxel-size", "4,4,8", "--cube", "32"}, flags...)
 		var stderr strings.Builder
 		if code := run(args, io.Discard, &stderr); code != wantCode || !strings.Contains(stderr.String(), want) {
@@ -34,7 +35,8 @@ func TestImportParts(t *testing.T) {
 	try(2, "--finish is not for --part", out, "--finish", "--part", "1/3")
 	try(2, "--force is not for --part", out, "--force", "--part", "1/3")
 	var stderr strings.Builder
-	if code := run([]string{"import", name, out, "--layer", "a", "--update", "--part", "1/3"}, io.Discard, &stderr); code != 2 || !strings.Contains(stderr.String(), "--update is not for --part") {
+	if code := run([]string{"import", name, out, "--layer", "a", "--update", "--part", "1/3"}, io.Discard,
+		&stderr); code != 2 || !strings.Contains(stderr.String(), "--update is not for --part") {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 	t.Setenv("SLURM_ARRAY_TASK_MIN", "0")

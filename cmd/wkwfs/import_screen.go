@@ -42,8 +42,8 @@ func newImportScreen(stdout, stderr io.Writer, quiet, asJSON bool) *importScreen
 	return s
 }
 
-// planJSON is what an import is about to write. It is an interface, as all types of this file whose names end with JSON are:
-// programs read them. Positions are x, y, z.
+// planJSON is what an import is about to write. It is an interface, as all types of this file whose names end with JSON
+// are: programs read them. Positions are x, y, z.
 type planJSON struct {
 	Layer     string     `json:"layer"`
 	Category  string     `json:"category"`
@@ -123,9 +123,11 @@ func (s *importScreen) planned(p importer.Plan) {
 		s.warning(s.layer, text)
 	}
 	if p.Part.Empty() {
-		s.notice(fmt.Sprintf("nothing to do in this part: there are fewer cubes of mag %v than parts", p.Factors[len(p.Factors)-1]))
+		s.notice(fmt.Sprintf("nothing to do in this part: there are fewer cubes of mag %v than parts",
+			p.Factors[len(p.Factors)-1]))
 	}
-	line := planJSON{Layer: s.layer, Category: p.Category, Why: p.Why, Offset: p.Box.Min, Shape: p.Box.Size(), VoxelSize: p.VoxelSize}
+	line := planJSON{Layer: s.layer, Category: p.Category, Why: p.Why, Offset: p.Box.Min, Shape: p.Box.Size(),
+		VoxelSize: p.VoxelSize}
 	for _, f := range p.Factors {
 		line.Mags = append(line.Mags, f.String())
 	}
@@ -165,7 +167,8 @@ func planTexts(layer string, p importer.Plan) []string {
 func (s *importScreen) dryRun(d importer.DryRun, update bool) {
 	line := dryRunJSON{Creates: d.Creates, Removes: d.Removes, From: d.From, Mags: []magFileJSON{}}
 	for _, m := range d.Mags {
-		line.Mags = append(line.Mags, magFileJSON{m.Factor.String(), m.Box.Min, m.Box.Size(), m.Bytes, m.Files, m.Existing, m.ExistingBytes})
+		line.Mags = append(line.Mags, magFileJSON{m.Factor.String(), m.Box.Min, m.Box.Size(), m.Bytes, m.Files,
+			m.Existing, m.ExistingBytes})
 	}
 	if s.json != nil {
 		s.writeJSON("dry_run", line)
@@ -185,13 +188,15 @@ func dryRunTexts(layer string, d importer.DryRun, update bool) (all []string) {
 		all = append(all, fmt.Sprintf("would remove layer %s, which exists, with all of its files", layer))
 	}
 	if d.From > 0 {
-		all = append(all, fmt.Sprintf("would resume from plane %d: an import before has written those below it", d.From))
+		all = append(all, fmt.Sprintf("would resume from plane %d: an import before has written those below it",
+			d.From))
 	}
 	if d.Done {
 		all = append(all, "would do nothing: this part is complete")
 	}
 	for _, m := range d.Mags {
-		text := fmt.Sprintf("would write mag %v, box %v: voxels of %s, in at most %s", m.Factor, m.Box, bytesText(m.Bytes), filesText(m.Files))
+		text := fmt.Sprintf("would write mag %v, box %v: voxels of %s, in at most %s", m.Factor, m.Box,
+			bytesText(m.Bytes), filesText(m.Files))
 		switch {
 		case m.Existing == 0:
 		case update:
@@ -215,12 +220,15 @@ func doubts(p importer.Plan) (all []string) {
 		usualCube   = 512 // voxels a side; a dataset of larger cubes may well have many
 	)
 	if p.VoxelSize[0] > 0 && min(p.VoxelSize[0], p.VoxelSize[1], p.VoxelSize[2]) < leastLength {
-		all = append(all, fmt.Sprintf("voxels of %v × %v × %v nm are smaller than atoms: --voxel-size is in nm", p.VoxelSize[0], p.VoxelSize[1], p.VoxelSize[2]))
+		all = append(all, fmt.Sprintf("voxels of %v × %v × %v nm are smaller than atoms: --voxel-size is in nm",
+			p.VoxelSize[0], p.VoxelSize[1], p.VoxelSize[2]))
 	}
 	if p.Cube > 0 && p.Cube < usualCube {
 		n := p.Part.Div(volume.Cube(p.Cube)).Size()
 		if files := float64(n[0]) * float64(n[1]) * float64(n[2]); files > manyFiles {
-			all = append(all, fmt.Sprintf("up to %s files of mag 1, each of %d voxels a side: a larger --cube makes fewer", humanize.Comma(int64(files)), p.Cube))
+			all = append(all,
+				fmt.Sprintf("up to %s files of mag 1, each of %d voxels a side: a larger --cube makes fewer",
+					humanize.Comma(int64(files)), p.Cube))
 		}
 	}
 	return all
@@ -316,12 +324,14 @@ func (s *importScreen) show() {
 		s.print(progressText(p))
 		return
 	}
-	s.draw(p.Bytes-p.KeptBytes, p.AllBytes-p.KeptBytes, fmt.Sprintf("plane %d of %d, %s", p.Plane, p.Planes, filesText(p.Written)))
+	s.draw(p.Bytes-p.KeptBytes, p.AllBytes-p.KeptBytes, fmt.Sprintf("plane %d of %d, %s", p.Plane, p.Planes,
+		filesText(p.Written)))
 }
 
 // progressText returns a line of progress.
 func progressText(p progressJSON) string {
-	text := fmt.Sprintf("%s of %s imported, plane %d of %d", bytesText(p.Bytes), bytesText(p.AllBytes), p.Plane, p.Planes)
+	text := fmt.Sprintf("%s of %s imported, plane %d of %d", bytesText(p.Bytes), bytesText(p.AllBytes), p.Plane,
+		p.Planes)
 	if p.Left == nil {
 		return text
 	}

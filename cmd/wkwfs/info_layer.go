@@ -101,7 +101,8 @@ func (c layerChoice) caption(p *preview.Picture) string {
 		fmt.Fprintf(&b, "mag %s, ", hint.Escape(p.Mag.Name))
 	}
 	factor, size := p.Mag.Factor[2], p.Drawn.Size()
-	fmt.Fprintf(&b, "z %d of %d-%d, %d × %d voxels%s", p.Plane.Min[2]*factor, p.Mag.Bounds.Min[2]*factor, p.Mag.Bounds.Max[2]*factor,
+	fmt.Fprintf(&b, "z %d of %d-%d, %d × %d voxels%s", p.Plane.Min[2]*factor, p.Mag.Bounds.Min[2]*factor,
+		p.Mag.Bounds.Max[2]*factor,
 		size[0], size[1], sizeText(p.Mag.Cube.Spacing))
 	if w := p.Window; p.Zero {
 		b.WriteString(", all of them 0; --z draws another plane")
@@ -110,7 +111,8 @@ func (c layerChoice) caption(p *preview.Picture) string {
 	}
 	b.WriteString("\n")
 	if whole := p.Plane.Size(); whole != size {
-		fmt.Fprintf(&b, "the middle of a plane of %d × %d voxels; a coarser mag would show all of it\n", whole[0], whole[1])
+		fmt.Fprintf(&b, "the middle of a plane of %d × %d voxels; a coarser mag would show all of it\n", whole[0],
+			whole[1])
 	}
 	if len(c.others) > 0 {
 		fmt.Fprintf(&b, "other layers: %s\n", hint.Escape(hint.List(c.others)))

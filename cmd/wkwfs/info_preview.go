@@ -56,7 +56,8 @@ func (f *planeFlag) Type() string { return "Z" }
 func (s *previewSettings) register(flags *pflag.FlagSet) {
 	flags.Var(&s.form, "preview", "draw a plane of LAYER: auto, blocks or text")
 	flags.Lookup("preview").NoOptDefVal = string(autoForm)
-	flags.StringVar(&s.mag, "mag", "", "with --preview: draw mag `NAME` (default: the coarsest that fills the terminal)")
+	flags.StringVar(&s.mag, "mag", "",
+		"with --preview: draw mag `NAME` (default: the coarsest that fills the terminal)")
 	flags.Var(&s.z, "z", "with --preview: draw the plane at voxel Z of mag 1 (default: the middle one)")
 }
 
@@ -70,7 +71,8 @@ func (s *previewSettings) args(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case s.form == "" && len(args) == 2:
-		return hint.Usagef("wkwfs info "+hint.Quote(args[0]+"/"+args[1]), "info: LAYER %q: only with --preview", args[1])
+		return hint.Usagef("wkwfs info "+hint.Quote(args[0]+"/"+args[1]), "info: LAYER %q: only with --preview",
+			args[1])
 	case s.form == "" || len(args) < 1:
 		return exactArgs("SOURCE")(cmd, args)
 	case flags.Changed("json"):
@@ -107,9 +109,10 @@ func (f *previewForm) String() string { return string(*f) }
 // Type returns what help texts call the value.
 func (f *previewForm) Type() string { return "FORM" }
 
-// run draws a plane of a layer. The arguments are the source that was opened and, of a dataset, the name of a layer. While the source answers late,
-// depth requests are in flight.
-func (s *previewSettings) run(ctx context.Context, args []string, opened *dataset.Dataset, depth int, stdout, stderr io.Writer) error {
+// run draws a plane of a layer. The arguments are the source that was opened and, of a dataset, the name of a layer.
+// While the source answers late, depth requests are in flight.
+func (s *previewSettings) run(ctx context.Context, args []string, opened *dataset.Dataset, depth int, stdout,
+	stderr io.Writer) error {
 	path, layer := args[0], strings.Join(args[1:], "")
 	chosen, err := chooseLayer(opened.Root, layer)
 	if err != nil {
@@ -161,5 +164,6 @@ func damageOf(p *preview.Picture, path string, stderr io.Writer) error {
 	for _, err := range p.Faults {
 		fmt.Fprintf(stderr, "wkwfs: %s\n", hint.OneLine(err.Error()))
 	}
-	return hint.Errorf("wkwfs check "+hint.Quote(path)+" finds all damage", "%d of %d blocks of the picture cannot be read: they have stripes", p.Damaged, p.Blocks)
+	return hint.Errorf("wkwfs check "+hint.Quote(path)+" finds all damage",
+		"%d of %d blocks of the picture cannot be read: they have stripes", p.Damaged, p.Blocks)
 }

@@ -67,7 +67,8 @@ func TestPreviewDamage(t *testing.T) {
 		t.Errorf("printed %q", stdout.String())
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	if len(lines) != 5 || !strings.Contains(lines[0], ".wkw: ") || !strings.Contains(lines[3], "blocks of the picture cannot be read: they have stripes") ||
+	if len(lines) != 5 || !strings.Contains(lines[0], ".wkw: ") ||
+		!strings.Contains(lines[3], "blocks of the picture cannot be read: they have stripes") ||
 		lines[4] != "hint: wkwfs check "+damaged+" finds all damage" {
 		t.Errorf("stderr: %q", lines)
 	}
@@ -105,16 +106,19 @@ func TestPreviewErrors(t *testing.T) {
 		{[]string{"--preview", "--z", "99999999999999", sparse}, exitUsage, "is not a whole number from"},
 		{[]string{"--preview", "--z", "999999", sparse}, exitFailed, "z 999999 is not in the layer: expected 30 to 79"},
 		{[]string{"--preview", "--mag", "3", sparse}, exitFailed, `no mag "3", only 1, 2-2-1, 4-4-2` + "\n"},
-		{[]string{"--preview", "--mag", "3", filepath.Join(sparse, "color", "2-2-1")}, exitFailed, `no mag "3", only 2-2-1` + "\n"},
+		{[]string{"--preview", "--mag", "3", filepath.Join(sparse, "color", "2-2-1")}, exitFailed,
+			`no mag "3", only 2-2-1` + "\n"},
 		{[]string{"--preview", sparse, "colour"}, exitFailed, `no layer "colour"` + "\nhint: did you mean color?"},
-		{[]string{"--preview", sparse, "nuclei"}, exitFailed, `no layer "nuclei"` + "\nhint: the layers are color, segmentation"},
+		{[]string{"--preview", sparse, "nuclei"}, exitFailed,
+			`no layer "nuclei"` + "\nhint: the layers are color, segmentation"},
 		{[]string{"--preview", filepath.Join(sparse, "color"), "color"}, exitUsage, "SOURCE is no dataset"},
 		{[]string{"--preview", filepath.Join(sparse, "missing")}, exitFailed, "missing"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(slices.Concat([]string{"info"}, test.args), &stdout, &stderr)
 		if code != test.code || !strings.Contains(stderr.String(), test.want) || stdout.Len() > 0 {
-			t.Errorf("%q: exit code %d, %q, %q; want %d and %q", test.args, code, stdout.String(), stderr.String(), test.code, test.want)
+			t.Errorf("%q: exit code %d, %q, %q; want %d and %q", test.args, code, stdout.String(), stderr.String(),
+				test.code, test.want)
 		}
 	}
 }
@@ -130,7 +134,8 @@ func TestPreviewCanceled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.run(ctx, []string{dir}, opened, 1, &stdout, &stderr); err == nil || err.Error() != "interrupted" || stdout.Len() > 0 {
+	if err := s.run(ctx, []string{dir}, opened, 1, &stdout, &stderr); err == nil || err.Error() != "interrupted" ||
+		stdout.Len() > 0 {
 		t.Errorf("got %v, printed %q", err, stdout.String())
 	}
 }

@@ -201,8 +201,8 @@ func TestInfoProblems(t *testing.T) {
 	}
 }
 
-// TestControlCharacters: no output has control or format characters of the names of files, which a terminal would obey or hide. A name with
-// several lines is on one. JSON has the name as it is.
+// TestControlCharacters: no output has control or format characters of the names of files, which a terminal would obey
+// or hide. A name with several lines is on one. JSON has the name as it is.
 func TestControlCharacters(t *testing.T) {
 	const name = "a\n\x1b[31mred\u009b1m\u202egnp\u200b"
 	dir := filepath.Join(t.TempDir(), "sam\u2066ple")
@@ -230,7 +230,8 @@ func TestControlCharacters(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		run(c.command, &stdout, &stderr)
 		got := "\n" + stdout.String() + stderr.String()
-		if hint.EscapeLines(got) != got && c.command[1] != "--preview" || strings.ContainsAny(got, "\u202e\u200b\u2066\u009b") || !strings.Contains(got, c.want) {
+		if hint.EscapeLines(got) != got && c.command[1] != "--preview" ||
+			strings.ContainsAny(got, "\u202e\u200b\u2066\u009b") || !strings.Contains(got, c.want) {
 			t.Errorf("%q: no %q in %q", c.command, c.want, got)
 		}
 	}

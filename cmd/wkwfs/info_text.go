@@ -74,8 +74,10 @@ func printLayer(b *bytes.Buffer, l inspect.Layer) {
 	fmt.Fprintln(t, "  MAG\tTYPE\tBOX\tBOX IN MAG 1\tBLOCK\tCUBE\tBLOCKS AS\tCUBES\tFILES\tFLAT")
 	for _, m := range l.Mags {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
-			hint.Escape(cmp.Or(m.Name, m.Factor.String())), typeText(m), boxText(m.Box), boxText(m.BoxMag1), extent(m.Block), extent(m.Cube),
-			hint.Escape(orDash(m.Compression)), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)), humanize.IBytes(uint64(m.FlatBytes)))
+			hint.Escape(cmp.Or(m.Name, m.Factor.String())), typeText(m), boxText(m.Box), boxText(m.BoxMag1),
+			extent(m.Block), extent(m.Cube),
+			hint.Escape(orDash(m.Compression)), m.Cubes, humanize.IBytes(uint64(m.StoredBytes)),
+			humanize.IBytes(uint64(m.FlatBytes)))
 	}
 	t.Flush() // writing to memory cannot fail
 	for _, m := range l.Mags {

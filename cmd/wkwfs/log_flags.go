@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/log"
 )
 
-// newLogger returns the logger of a server, and where it logs. It also receives the panics that the server recovers from.
+// newLogger returns the logger of a server, and where it logs. It also receives the panics that the server recovers
+// from.
 func newLogger(o log.Options, stderr io.Writer) (*slog.Logger, log.Place, error) {
 	logger, place, err := log.New(o, stderr)
 	if err == nil {

@@ -32,7 +32,8 @@ func thisMemory() memory {
 // cacheSizeFlag is the name of the flag of all commands that decode voxels.
 const cacheSizeFlag = "cache-size"
 
-// fitCache returns an error if the user has set a larger cache than the memory. A default that is larger becomes half of the memory.
+// fitCache returns an error if the user has set a larger cache than the memory. A default that is larger becomes half
+// of the memory.
 func fitCache(flags *pflag.FlagSet, size *settings.Size, m memory) error {
 	flag := flags.Lookup(cacheSizeFlag)
 	if int64(*size) <= m.bytes {
@@ -45,9 +46,11 @@ func fitCache(flags *pflag.FlagSet, size *settings.Size, m memory) error {
 	}
 	advice, of := "leave memory for other programs: "+bytesText(half)+" is half of it", "this machine"
 	if m.limited {
-		advice, of = "set it to "+bytesText(half)+", or raise the limit: MemoryMax= of systemd, --memory of docker", "this service or container"
+		advice, of = "set it to "+bytesText(half)+", or raise the limit: MemoryMax= of systemd, --memory of docker",
+			"this service or container"
 	}
-	return hint.Usagef(advice, "%s: %s is more than the memory of %s, %s", settings.Origin(flag), exactText(int64(*size)), of, exactText(m.bytes))
+	return hint.Usagef(advice, "%s: %s is more than the memory of %s, %s", settings.Origin(flag),
+		exactText(int64(*size)), of, exactText(m.bytes))
 }
 
 // exactText formats a size with four digits: two would round sizes up to the memory that they are above.

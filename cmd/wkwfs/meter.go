@@ -15,7 +15,8 @@ import (
 )
 
 // newMeter returns the meter of a mount.
-func newMeter(s mountSettings, mountpoint string, logs log.Place, blocks *cache.Cache, opened *dataset.Dataset, disk *diskCache) *status.Meter {
+func newMeter(s mountSettings, mountpoint string, logs log.Place, blocks *cache.Cache, opened *dataset.Dataset,
+	disk *diskCache) *status.Meter {
 	return status.NewMeter(status.Options{
 		Version:    version().Version,
 		Source:     remote.Display(s.source),

@@ -58,7 +58,8 @@ If several of them set the same, the first one counts: flag, mount option, envir
 		},
 	}
 	s.register(cmd.Flags())
-	cmd.Flags().BoolVar(&printOnly, "print-config", false, "print all settings as a configuration file, with the origin of each")
+	cmd.Flags().BoolVar(&printOnly, "print-config", false,
+		"print all settings as a configuration file, with the origin of each")
 	return cmd
 }
 

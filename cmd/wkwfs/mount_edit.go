@@ -58,7 +58,8 @@ func (s *mountSettings) openEdits(root *volume.Root, blocks *cache.Cache, log *s
 }
 
 // openEdit opens the edits of one layer. If another process writes into the directory, the layer shows what that does.
-func (s *mountSettings) openEdit(e *edits, root volume.Root, name, dir string, blocks *cache.Cache) (volume.Layer, error) {
+func (s *mountSettings) openEdit(e *edits, root volume.Root, name, dir string, blocks *cache.Cache) (volume.Layer,
+	error) {
 	if err := s.checkEdit(root, dir); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,8 @@ func (s *mountSettings) openEdit(e *edits, root volume.Root, name, dir string, b
 		Memory: s.memoryOfEdits() / int64(len(s.edit)), Log: e.log,
 	})
 	if errors.Is(err, edit.ErrBusy) {
-		e.log.Warn("another process writes the edits: this mount shows them and cannot write", "layer", name, "dir", dir)
+		e.log.Warn("another process writes the edits: this mount shows them and cannot write", "layer", name, "dir",
+			dir)
 		followed, closed, err := edit.Follow(dir, name, below, e.log)
 		if err != nil {
 			return nil, err
@@ -93,7 +95,8 @@ func (s *mountSettings) openEdit(e *edits, root volume.Root, name, dir string, b
 // checkEdit returns why a source cannot be edited into a directory.
 func (s *mountSettings) checkEdit(root volume.Root, dir string) error {
 	if root.Dataset == nil {
-		return hint.Usagef("mount the dataset that has the layer", "--edit: %s is not a dataset with layers", remote.Display(s.source))
+		return hint.Usagef("mount the dataset that has the layer", "--edit: %s is not a dataset with layers",
+			remote.Display(s.source))
 	}
 	if paths.IsURL(dir) {
 		return hint.Usagef("name a directory of this machine", "--edit: %s is a URL", remote.Display(dir))

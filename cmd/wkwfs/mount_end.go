@@ -14,8 +14,8 @@ import (
 
 // ending is how the server of a mount ends.
 //
-// A mount that is removed while programs use it still needs its server, perhaps for days. Another server may be mounted at its place by
-// then. So the server gives up what only one of them can have, and most of its memory.
+// A mount that is removed while programs use it still needs its server, perhaps for days. Another server may be mounted
+// at its place by then. So the server gives up what only one of them can have, and most of its memory.
 type ending struct {
 	server  attached
 	manager daemon.Manager
@@ -31,8 +31,8 @@ const lingeringShare = 8
 // settleTime is how long the kernel may take to end a mount that nobody uses.
 const settleTime = 100 * time.Millisecond
 
-// wait returns when the mount is removed and its last file is closed. The first signal removes it. A signal after that ends the server
-// at once.
+// wait returns when the mount is removed and its last file is closed. The first signal removes it. A signal after that
+// ends the server at once.
 func (e ending) wait() error {
 	ended := make(chan struct{})
 	go guard.Func("mount.wait", func() {
@@ -78,7 +78,8 @@ func (e ending) wait() error {
 
 // linger serves the files that are open.
 func (e ending) linger(ended <-chan struct{}) {
-	e.log.Info("unmounted, but in use: serving what is open until it is closed. A signal ends the server at once", "process", os.Getpid())
+	e.log.Info("unmounted, but in use: serving what is open until it is closed. A signal ends the server at once",
+		"process", os.Getpid())
 	e.shrink()
 	select {
 	case <-ended:

@@ -57,8 +57,9 @@ type event struct {
 	what  string // SIGTERM; closed: nothing is open; removed: by another program
 }
 
-// TestEnding: the first signal removes a mount, and the server ends when nothing is open, however late that is. A second signal ends it at
-// once. A mount that is removed already is not removed again, because another may be in its place.
+// TestEnding: the first signal removes a mount, and the server ends when nothing is open, however late that is. A
+// second signal ends it at once. A mount that is removed already is not removed again, because another may be in its
+// place.
 func TestEnding(t *testing.T) {
 	broken := errors.New("broken")
 	tests := []struct {
@@ -71,12 +72,18 @@ func TestEnding(t *testing.T) {
 		diary   []string
 	}{
 		{"unmounted", false, nil, []event{{time.Hour, "closed"}}, nil, time.Hour, nil},
-		{"signal, not in use", false, nil, []event{{time.Hour, "SIGTERM"}, {time.Millisecond, "closed"}}, nil, time.Hour + time.Millisecond, []string{"release", "unmount"}},
-		{"signal, in use", false, nil, []event{{0, "SIGTERM"}, {100 * time.Hour, "closed"}}, nil, 100 * time.Hour, []string{"release", "unmount", "shrink"}},
-		{"two signals", false, nil, []event{{0, "SIGTERM"}, {time.Hour, "SIGTERM"}}, nil, time.Hour, []string{"release", "unmount", "shrink"}},
-		{"two signals at once", false, nil, []event{{0, "SIGTERM"}, {0, "SIGTERM"}}, nil, 0, []string{"release", "unmount"}},
-		{"lazily unmounted", false, nil, []event{{0, "removed"}, {100 * time.Hour, "closed"}}, nil, 100 * time.Hour, []string{"release", "shrink"}},
-		{"lazily unmounted, and a signal", false, nil, []event{{0, "removed"}, {time.Hour, "SIGTERM"}}, nil, time.Hour, []string{"release", "shrink"}},
+		{"signal, not in use", false, nil, []event{{time.Hour, "SIGTERM"}, {time.Millisecond, "closed"}}, nil,
+			time.Hour + time.Millisecond, []string{"release", "unmount"}},
+		{"signal, in use", false, nil, []event{{0, "SIGTERM"}, {100 * time.Hour, "closed"}}, nil, 100 * time.Hour,
+			[]string{"release", "unmount", "shrink"}},
+		{"two signals", false, nil, []event{{0, "SIGTERM"}, {time.Hour, "SIGTERM"}}, nil, time.Hour,
+			[]string{"release", "unmount", "shrink"}},
+		{"two signals at once", false, nil, []event{{0, "SIGTERM"}, {0, "SIGTERM"}}, nil, 0,
+			[]string{"release", "unmount"}},
+		{"lazily unmounted", false, nil, []event{{0, "removed"}, {100 * time.Hour, "closed"}}, nil, 100 * time.Hour,
+			[]string{"release", "shrink"}},
+		{"lazily unmounted, and a signal", false, nil, []event{{0, "removed"}, {time.Hour, "SIGTERM"}}, nil, time.Hour,
+			[]string{"release", "shrink"}},
 		{"just removed, and a signal", true, nil, []event{{0, "SIGTERM"}}, nil, 0, []string{"release", "unmount"}},
 		{"of another program", false, errNotOurs, []event{{0, "SIGTERM"}}, nil, 0, []string{"release", "unmount"}},
 		{"cannot be unmounted", false, broken, []event{{0, "SIGTERM"}}, broken, 0, []string{"release", "unmount"}},
@@ -86,7 +93,8 @@ func TestEnding(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := fakeMount{new(diary), make(chan struct{}), make(chan struct{}), test.removed, test.err}
 				signals := make(chan os.Signal, 2)
-				e := ending{m, daemon.Manager{}, signals, slog.New(slog.DiscardHandler), func() { m.write("release") }, func() { m.write("shrink") }}
+				e := ending{m, daemon.Manager{}, signals, slog.New(slog.DiscardHandler), func() { m.write("release") },
+					func() { m.write("shrink") }}
 				start, result := time.Now(), make(chan error, 1)
 				go func() { result <- e.wait() }()
 				for _, event := range test.events {

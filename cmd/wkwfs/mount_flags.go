@@ -50,20 +50,25 @@ func (s *mountSettings) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.wait, "wait", false, "return when the mount is removed, not when it answers: for service managers")
 	s.from.register(flags)
 	s.diskCache.register(flags)
-	flags.Var(&s.edit, "edit", "let programs write `LAYER=DIR`: a segmentation, whose changes are kept in the directory; may be repeated, or have ; between several")
+	flags.Var(&s.edit, "edit",
+		"let programs write `LAYER=DIR`: a segmentation, whose changes are kept in the directory; may be repeated, or have ; between several")
 	settings.RegisterConfig(flags)
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only errors")
 	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
 	flags.BoolVar(&s.allowOther, "allow-other", false, "let other users read what the permissions of the source allow")
-	flags.Uint32Var(&s.readAhead, "read-ahead", defaultReadAhead, "how many `KiB` the kernel reads ahead (0: its default)")
+	flags.Uint32Var(&s.readAhead, "read-ahead", defaultReadAhead,
+		"how many `KiB` the kernel reads ahead (0: its default)")
 	registerLog(flags, &s.log)
-	flags.StringVar(&s.log.File, "log-file", "", "append the log to `FILE`, and rotate it at 16 MiB (else: stderr; in the background the journal, syslog, or a file that wkwfs status names)")
+	flags.StringVar(&s.log.File, "log-file", "",
+		"append the log to `FILE`, and rotate it at 16 MiB (else: stderr; in the background the journal, syslog, or a file that wkwfs status names)")
 	flags.Var(&s.metrics, "metrics", "serve Prometheus metrics and pprof at `ADDRESS`: unix:PATH or 127.0.0.1:PORT")
 	flags.Var(&s.uid, "uid", "show all files as owned by this user number")
 	flags.Var(&s.gid, "gid", "show all files as owned by this group number")
-	flags.Var(&s.umask, "umask", "make all files readable except for these octal bits, instead of the permissions of the source")
+	flags.Var(&s.umask, "umask",
+		"make all files readable except for these octal bits, instead of the permissions of the source")
 	registerUnit(flags, &s.unit)
-	flags.StringVar(&s.fsName, "fsname", "", "the `NAME` of the source in the table of mounts, as mount and df show it (else: SOURCE)")
+	flags.StringVar(&s.fsName, "fsname", "",
+		"the `NAME` of the source in the table of mounts, as mount and df show it (else: SOURCE)")
 	flags.VarP(&settings.Words{Flags: flags, Kernel: &s.kernel}, "options", "o", "mount options `OPT,...` as in fstab")
 }
 

@@ -39,7 +39,10 @@ func mask(bits fs.FileMode) settings.Mask { return settings.Mask{Bits: &bits} }
 // TestFlagsAndWordsAgree: a flag and the -o word of the same name give the same setting.
 func TestFlagsAndWordsAgree(t *testing.T) {
 	defaults := mountSettings{
-		cacheSize: defaultCacheSize, readAhead: defaultReadAhead, from: sourceFlags{ioDepth: store.DefaultDepth, file: fileFlags{rawFlags: rawFlags{channels: 1}}, timeout: settings.Timeout(time.Minute)}, diskCache: diskCacheFlags{size: 50 << 30, minFree: settings.Free{Percent: 5}}, log: log.Options{Format: log.Text},
+		cacheSize: defaultCacheSize, readAhead: defaultReadAhead, from: sourceFlags{ioDepth: store.DefaultDepth,
+			file: fileFlags{rawFlags: rawFlags{channels: 1}}, timeout: settings.Timeout(time.Minute)},
+		diskCache: diskCacheFlags{size: 50 << 30, minFree: settings.Free{Percent: 5}},
+		log:       log.Options{Format: log.Text},
 	}
 	tests := []struct {
 		name string
@@ -54,7 +57,8 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"allow other", []string{"--allow-other"}, func(s *mountSettings) { s.allowOther = true }},
 		{"allow other word", []string{"-oallow_other"}, func(s *mountSettings) { s.allowOther = true }},
 		{"read ahead", []string{"--read-ahead=1024"}, func(s *mountSettings) { s.readAhead = 1024 }},
-		{"name in the table of mounts", []string{"-o", "fsname=cortex"}, func(s *mountSettings) { s.fsName = "cortex" }},
+		{"name in the table of mounts", []string{"-o", "fsname=cortex"},
+			func(s *mountSettings) { s.fsName = "cortex" }},
 		{"quiet", []string{"-q"}, func(s *mountSettings) { s.quiet = true }},
 		{"read ahead word", []string{"-o", "read_ahead=1024"}, func(s *mountSettings) { s.readAhead = 1024 }},
 		{"log file", []string{"--log-file", "/a b"}, func(s *mountSettings) { s.log.File = "/a b" }},
@@ -62,9 +66,12 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"log file with =", []string{"-o", "log_file=/a=b"}, func(s *mountSettings) { s.log.File = "/a=b" }},
 		{"log format", []string{"--log-format", "json"}, func(s *mountSettings) { s.log.Format = log.JSON }},
 		{"log format word", []string{"-o", "log_format=json"}, func(s *mountSettings) { s.log.Format = log.JSON }},
-		{"metrics", []string{"--metrics", "unix:m.sock"}, func(s *mountSettings) { s.metrics = status.Address{Network: "unix", Address: "m.sock"} }},
-		{"metrics word", []string{"-o", "metrics=[::1]:9100"}, func(s *mountSettings) { s.metrics = status.Address{Network: "tcp", Address: "[::1]:9100"} }},
-		{"metrics by name", []string{"--metrics", "localhost:0"}, func(s *mountSettings) { s.metrics = status.Address{Network: "tcp", Address: "127.0.0.1:0"} }},
+		{"metrics", []string{"--metrics", "unix:m.sock"},
+			func(s *mountSettings) { s.metrics = status.Address{Network: "unix", Address: "m.sock"} }},
+		{"metrics word", []string{"-o", "metrics=[::1]:9100"},
+			func(s *mountSettings) { s.metrics = status.Address{Network: "tcp", Address: "[::1]:9100"} }},
+		{"metrics by name", []string{"--metrics", "localhost:0"},
+			func(s *mountSettings) { s.metrics = status.Address{Network: "tcp", Address: "127.0.0.1:0"} }},
 		{"debug", []string{"--debug"}, func(s *mountSettings) { s.log.Debug = true }},
 		{"debug word", []string{"-o", "debug"}, func(s *mountSettings) { s.log.Debug = true }},
 		{"foreground", []string{"-f"}, func(s *mountSettings) { s.foreground = true }},
@@ -72,12 +79,15 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 			func(s *mountSettings) { s.cacheSize = 3 << 10 }},
 		{"several", []string{"-o", "allow_other,debug", "-o", "read_ahead=64"},
 			func(s *mountSettings) { s.allowOther, s.log.Debug, s.readAhead = true, true, 64 }},
-		{"fstab", []string{"-o", "defaults,nofail,_netdev,user,users,nouser,auto,noauto,auto_unmount"}, func(*mountSettings) {}},
+		{"fstab", []string{"-o", "defaults,nofail,_netdev,user,users,nouser,auto,noauto,auto_unmount"},
+			func(*mountSettings) {}},
 		{"notes", []string{"-o", "x-systemd.automount,x-gvfs-show,x-y=z,comment=for us"}, func(*mountSettings) {}},
 		{"times", []string{"-o", "noatime,relatime,nodiratime,strictatime,lazytime"}, func(*mountSettings) {}},
 		{"always on", []string{"-o", "ro,nosuid,nodev,noexec,default_permissions"}, func(*mountSettings) {}},
-		{"owner", []string{"--uid=1000", "--gid", "0"}, func(s *mountSettings) { s.uid, s.gid = owner(1000), owner(0) }},
-		{"owner words", []string{"-o", "uid=1000,gid=0"}, func(s *mountSettings) { s.uid, s.gid = owner(1000), owner(0) }},
+		{"owner", []string{"--uid=1000", "--gid", "0"},
+			func(s *mountSettings) { s.uid, s.gid = owner(1000), owner(0) }},
+		{"owner words", []string{"-o", "uid=1000,gid=0"},
+			func(s *mountSettings) { s.uid, s.gid = owner(1000), owner(0) }},
 		{"mask", []string{"--umask=077"}, func(s *mountSettings) { s.umask = mask(0o77) }},
 		{"mask word", []string{"-o", "umask=0027"}, func(s *mountSettings) { s.umask = mask(0o27) }},
 		{"links word", []string{"-o", "follow_links"}, func(s *mountSettings) { s.from.followLinks = true }},
@@ -90,7 +100,8 @@ func TestFlagsAndWordsAgree(t *testing.T) {
 		{"depth", []string{"--io-depth=1"}, func(s *mountSettings) { s.from.ioDepth = 1 }},
 		{"depth word", []string{"-o", "io_depth=1024"}, func(s *mountSettings) { s.from.ioDepth = 1024 }},
 		{"shape word", []string{"-o", "shape=7x5x3,dtype=uint16,voxel_size=8x8x30"}, func(s *mountSettings) {
-			s.from.file.shape, s.from.file.dtype, s.from.file.voxelSize = &volume.Vec{7, 5, 3}, "uint16", [3]float64{8, 8, 30}
+			s.from.file.shape, s.from.file.dtype, s.from.file.voxelSize = &volume.Vec{7, 5, 3}, "uint16",
+				[3]float64{8, 8, 30}
 		}},
 		{"config word", []string{"-o", "config=/a"}, func(*mountSettings) {}},
 		{"label", []string{"-o", "ro,context=system_u:object_r:t:s0"},
@@ -139,8 +150,10 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"-o", "dev"}, "-o dev: the mount is always nodev", "leave it out"},
 		{[]string{"-o", "exec"}, "-o exec: the mount is always noexec", "leave it out"},
 		{[]string{"-o", "remount,ro"}, "-o remount is not possible", "unmount it, and mount it again"},
-		{[]string{"-o", "uid=alice"}, `-o uid: "alice" is not the number of a user or group`, "id -u NAME and id -g NAME print it"},
-		{[]string{"--gid=4294967295"}, `--gid: "4294967295" is not the number of a user or group`, "id -u NAME and id -g NAME print it"},
+		{[]string{"-o", "uid=alice"}, `-o uid: "alice" is not the number of a user or group`,
+			"id -u NAME and id -g NAME print it"},
+		{[]string{"--gid=4294967295"}, `--gid: "4294967295" is not the number of a user or group`,
+			"id -u NAME and id -g NAME print it"},
 		{[]string{"-o", "umask=9"}, `-o umask: "9" is not a mask of permissions`, "write it like 022 or 077"},
 		{[]string{"--umask=1777"}, `--umask: "1777" is not a mask of permissions`, "write it like 022 or 077"},
 		{[]string{"-o", "ro=1"}, "-o ro takes no value", ""},
@@ -152,16 +165,19 @@ func TestOptionErrors(t *testing.T) {
 		{[]string{"-o", "read_ahead=-1"}, `-o read_ahead: "-1" is not a whole number`, kibHint},
 		{[]string{"--read-ahead", "1MiB"}, `--read-ahead: "1MiB" is not a whole number`, kibHint},
 		{[]string{"--read-ahead", "5000000000"}, `--read-ahead: "5000000000" is not a whole number`, kibHint},
-		{[]string{"--cache-size", "4"}, `--cache-size: "4" has no unit`, "write it like 4GiB or 4MiB; 4B if you mean bytes"},
+		{[]string{"--cache-size", "4"}, `--cache-size: "4" has no unit`,
+			"write it like 4GiB or 4MiB; 4B if you mean bytes"},
 		{[]string{"-o", "io_depth=0"}, `-o io_depth: "0" is not a number from 1 to 1024`, ""},
 		{[]string{"--io-depth=1025"}, `--io-depth: "1025" is not a number from 1 to 1024`, ""},
 		{[]string{"--io-depth", "many"}, `--io-depth: "many" is not a number from 1 to 1024`, ""},
 		{[]string{"--debug=maybe"}, `--debug: "maybe" is not a boolean (true or false)`, ""},
 		{[]string{"--log-format=xml"}, `--log-format: "xml" is not a format of logs`, "write text or json"},
 		{[]string{"--metrics=9100"}, `--metrics: "9100" is not an address for metrics`, addressHint},
-		{[]string{"--metrics=example.org:9100"}, `--metrics: "example.org:9100" is not an address for metrics`, addressHint},
+		{[]string{"--metrics=example.org:9100"}, `--metrics: "example.org:9100" is not an address for metrics`,
+			addressHint},
 		{[]string{"-o", "metrics=unix:"}, `-o metrics: "unix:" names no socket`, addressHint},
-		{[]string{"--metrics=0.0.0.0:9100"}, "--metrics: 0.0.0.0:9100 can be reached from other machines", addressHint + "; for other machines, put a proxy with authentication in front"},
+		{[]string{"--metrics=0.0.0.0:9100"}, "--metrics: 0.0.0.0:9100 can be reached from other machines",
+			addressHint + "; for other machines, put a proxy with authentication in front"},
 		{[]string{"--cache-sise", "1"}, "unknown flag: --cache-sise", "did you mean --cache-size?"},
 		{[]string{"-x"}, "unknown shorthand flag: 'x' in -x", "mount --help lists the flags"},
 		{[]string{"--log-file"}, "flag needs an argument: --log-file", "mount --help"},
@@ -174,7 +190,8 @@ func TestOptionErrors(t *testing.T) {
 				t.Fatalf("got %v, want a failure", err)
 			}
 			if f.Error() != test.want || f.Hint != test.hint || !f.Usage {
-				t.Errorf("got %q, hint %q, usage %v\nwant %q, hint %q, usage true", f, f.Hint, f.Usage, test.want, test.hint)
+				t.Errorf("got %q, hint %q, usage %v\nwant %q, hint %q, usage true", f, f.Hint, f.Usage, test.want,
+					test.hint)
 			}
 			if err != error(f) {
 				t.Errorf("the failure is wrapped: %q", err)

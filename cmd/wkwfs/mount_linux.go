@@ -65,7 +65,8 @@ func (s *mountSettings) prepareMountpoint(logger *slog.Logger) (string, error) {
 }
 
 // attach mounts the tree.
-func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *dataset.Dataset, logger *slog.Logger) (attached, error) {
+func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *dataset.Dataset,
+	logger *slog.Logger) (attached, error) {
 	server, err := fsnode.Mount(mountpoint, meter.Around(tree), s.fuseOptions(meter, opened.AnswersAtOnce, logger))
 	if err != nil {
 		return nil, mounts.Explain(mountpoint, err)
@@ -90,7 +91,8 @@ func whenGone(path string) (<-chan struct{}, error) {
 }
 
 // fuseOptions returns the options of the FUSE server.
-func (s *mountSettings) fuseOptions(observer fsnode.Observer, answersAtOnce func() bool, logger *slog.Logger) fsnode.Options {
+func (s *mountSettings) fuseOptions(observer fsnode.Observer, answersAtOnce func() bool,
+	logger *slog.Logger) fsnode.Options {
 	return fsnode.Options{
 		Source:        cmp.Or(s.fsName, remote.Display(s.source)),
 		AllowOther:    s.allowOther,
@@ -155,7 +157,8 @@ func statusError(point string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return hint.Errorf("run it as the user who mounted", "the status of %s: %w", point, err)
 	case errors.Is(err, fs.ErrNotExist):
-		return hint.Errorf("it may be a mount of another version of wkwfs, or a part of a mount", "%s has no status", point)
+		return hint.Errorf("it may be a mount of another version of wkwfs, or a part of a mount", "%s has no status",
+			point)
 	}
 	return fmt.Errorf("the status of %s: %w", point, err)
 }

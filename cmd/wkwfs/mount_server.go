@@ -23,7 +23,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
 )
 
-// mount serves in this process, or in the background in a process that it starts. It prints to stdout where that process logs.
+// mount serves in this process, or in the background in a process that it starts. It prints to stdout where that
+// process logs.
 func mount(s mountSettings, stdout, stderr io.Writer) error {
 	if s.foreground && s.wait {
 		return hint.Usagef("leave one of them out", "--foreground and --wait are both given")
@@ -85,17 +86,18 @@ type attached interface {
 	Wait()
 	// Check returns nil if the server can answer requests. If it does not return, the server hangs.
 	Check() error
-	// Unmount removes the mount, and returns false if that was done already. It does not wait for programs that use it. The error is
-	// errNotOurs if another program has to do that.
+	// Unmount removes the mount, and returns false if that was done already. It does not wait for programs that use it.
+	// The error is errNotOurs if another program has to do that.
 	Unmount() (removed bool, err error)
-	// Gone returns a channel that is closed when the mount is removed, although programs may still use it. It is nil if they cannot.
+	// Gone returns a channel that is closed when the mount is removed, although programs may still use it. It is nil if
+	// they cannot.
 	Gone() <-chan struct{}
 }
 
-// serveMount mounts and returns when the mount is gone. It calls ready with the resolved mountpoint
-// when the mount answers, with the warnings for the user; an error of ready ends the mount. It then reports to the service
-// manager m.
-func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(mountpoint string, logs log.Place, warnings []string) error, stderr io.Writer) error {
+// serveMount mounts and returns when the mount is gone. It calls ready with the resolved mountpoint when the mount
+// answers, with the warnings for the user; an error of ready ends the mount. It then reports to the service manager m.
+func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(mountpoint string, logs log.Place,
+	warnings []string) error, stderr io.Writer) error {
 	s.log.Background = background && !s.wait
 	logger, logs, err := newLogger(s.log, stderr)
 	if err != nil {
@@ -137,7 +139,8 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	stopMetrics := serveMetrics(listener, meter, logger)
 	defer stopMetrics()
-	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther, Unit: header.Unit(s.unit)})
+	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther,
+		Unit: header.Unit(s.unit)})
 	server, err := s.attach(mountpoint, tree, meter, opened, logger)
 	if err != nil {
 		return err

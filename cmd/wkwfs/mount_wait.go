@@ -14,9 +14,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/host/daemon"
 )
 
-// A service manager waits until the process that it has started ends, and then starts the next one. A server that is still in use after
-// its mount was removed must not delay that. So the process of --wait starts a server in the background, and stands for it while it is
-// mounted.
+// A service manager waits until the process that it has started ends, and then starts the next one. A server that is
+// still in use after its mount was removed must not delay that. So the process of --wait starts a server in the
+// background, and stands for it while it is mounted.
 
 const (
 	// stopTime is how long a server may take to unmount. It is shorter than TimeoutStopSec in the unit of systemd.
@@ -33,8 +33,8 @@ func mountAndWait(stderr io.Writer) error {
 	}
 	var signals <-chan os.Signal
 	server, err := daemon.Start(os.Args, true, func(mountpoint string) error {
-		// Before that, a signal ends this process, and the server sees that. The service manager sends SIGABRT to a server that gives no
-		// sign of life.
+		// Before that, a signal ends this process, and the server sees that. The service manager sends SIGABRT to a
+		// server that gives no sign of life.
 		signals = endSignals(false, unix.SIGABRT)
 		return checkMounted(mountpoint)
 	}, stderr)
@@ -63,7 +63,8 @@ type background interface {
 	Kill() error
 }
 
-// wait returns when the mount is removed, or its server has ended. It passes signals on. A server that does not unmount is killed.
+// wait returns when the mount is removed, or its server has ended. It passes signals on. A server that does not unmount
+// is killed.
 func wait(server background, gone <-chan struct{}, m daemon.Manager, signals <-chan os.Signal) error {
 	select {
 	case <-server.Ended():
@@ -87,7 +88,8 @@ func wait(server background, gone <-chan struct{}, m daemon.Manager, signals <-c
 		return errors.Join(server.Signal(unix.SIGTERM), waitLast(server))
 	case <-time.After(stopTime):
 	}
-	return errors.Join(fmt.Errorf("the server (process %d) did not unmount within %v, and was killed", server.PID(), stopTime), server.Kill())
+	return errors.Join(fmt.Errorf("the server (process %d) did not unmount within %v, and was killed", server.PID(),
+		stopTime), server.Kill())
 }
 
 // waitLast gives the server the time to end that it needs if nothing is open.
@@ -110,5 +112,6 @@ func abort(server background) error {
 		return server.Err()
 	case <-time.After(lastTime):
 	}
-	return errors.Join(fmt.Errorf("the server (process %d) did not answer, and was killed", server.PID()), server.Kill())
+	return errors.Join(fmt.Errorf("the server (process %d) did not answer, and was killed", server.PID()),
+		server.Kill())
 }

@@ -35,8 +35,8 @@ func (s *fakeServer) Kill() error {
 	return nil
 }
 
-// TestWait: the process of --wait ends when the mount is removed, and does not wait for files that are open. A server that
-// crashes is an error, and one that hangs is killed.
+// TestWait: the process of --wait ends when the mount is removed, and does not wait for files that are open. A server
+// that crashes is an error, and one that hangs is killed.
 func TestWait(t *testing.T) {
 	crashed := errors.New("the server has ended: signal: aborted")
 	tests := []struct {
@@ -47,16 +47,24 @@ func TestWait(t *testing.T) {
 		after  time.Duration
 		diary  []string // of the server
 	}{
-		{"unmounted", nil, []event{{time.Hour, "removed"}, {time.Millisecond, "closed"}}, "", time.Hour + time.Millisecond, nil},
+		{"unmounted", nil, []event{{time.Hour, "removed"}, {time.Millisecond, "closed"}}, "",
+			time.Hour + time.Millisecond, nil},
 		{"lazily unmounted", nil, []event{{time.Hour, "removed"}}, "", time.Hour + lastTime, nil},
-		{"signal, not in use", nil, []event{{0, "SIGTERM"}, {time.Millisecond, "closed"}}, "", time.Millisecond, []string{"terminated"}},
-		{"signal, in use", nil, []event{{0, "SIGTERM"}, {time.Millisecond, "removed"}}, "", time.Millisecond + lastTime, []string{"terminated"}},
-		{"two signals", nil, []event{{0, "SIGTERM"}, {0, "SIGTERM"}, {0, "closed"}}, "", 0, []string{"terminated", "terminated"}},
+		{"signal, not in use", nil, []event{{0, "SIGTERM"}, {time.Millisecond, "closed"}}, "", time.Millisecond,
+			[]string{"terminated"}},
+		{"signal, in use", nil, []event{{0, "SIGTERM"}, {time.Millisecond, "removed"}}, "", time.Millisecond + lastTime,
+			[]string{"terminated"}},
+		{"two signals", nil, []event{{0, "SIGTERM"}, {0, "SIGTERM"}, {0, "closed"}}, "", 0,
+			[]string{"terminated", "terminated"}},
 		{"crash", crashed, []event{{time.Hour, "closed"}}, "signal: aborted", time.Hour, nil},
-		{"crash while unmounting", crashed, []event{{0, "SIGTERM"}, {0, "closed"}}, "signal: aborted", 0, []string{"terminated"}},
-		{"does not unmount", nil, []event{{0, "SIGTERM"}}, "(process 4711) did not unmount within 5s", stopTime, []string{"terminated", "kill"}},
-		{"watchdog, crashes", crashed, []event{{0, "SIGABRT"}, {time.Millisecond, "closed"}}, "signal: aborted", time.Millisecond, []string{"aborted"}},
-		{"watchdog, hangs", nil, []event{{0, "SIGABRT"}}, "(process 4711) did not answer", lastTime, []string{"aborted", "kill"}},
+		{"crash while unmounting", crashed, []event{{0, "SIGTERM"}, {0, "closed"}}, "signal: aborted", 0,
+			[]string{"terminated"}},
+		{"does not unmount", nil, []event{{0, "SIGTERM"}}, "(process 4711) did not unmount within 5s", stopTime,
+			[]string{"terminated", "kill"}},
+		{"watchdog, crashes", crashed, []event{{0, "SIGABRT"}, {time.Millisecond, "closed"}}, "signal: aborted",
+			time.Millisecond, []string{"aborted"}},
+		{"watchdog, hangs", nil, []event{{0, "SIGABRT"}}, "(process 4711) did not answer", lastTime,
+			[]string{"aborted", "kill"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -79,7 +87,8 @@ func TestWait(t *testing.T) {
 						close(s.ended)
 					}
 				}
-				if err := <-result; (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				if err := <-result; (err == nil) != (test.want == "") ||
+					err != nil && !strings.Contains(err.Error(), test.want) {
 					t.Errorf("got %v, want %q", err, test.want)
 				}
 				if took := time.Since(start); took != test.after {

@@ -76,7 +76,8 @@ whole tree. They can be opened by name. --list-blocks lists them.`,
 	s.diskCache.register(flags)
 	settings.RegisterConfig(flags)
 	flags.StringVar(&s.listen, "listen", defaultListenNFS, "listen at `HOST:PORT`; port 0 is any free port")
-	flags.BoolVar(&s.trustClients, "trust-clients", false, "let other machines connect, and believe them who their users are")
+	flags.BoolVar(&s.trustClients, "trust-clients", false,
+		"let other machines connect, and believe them who their users are")
 	flags.BoolVar(&s.listBlocks, "list-blocks", false, "list the directories of single blocks, too")
 	flags.Var(&s.cacheSize, cacheSizeFlag, "memory for decoded blocks, such as 512MiB or 4GB")
 	registerUnit(flags, &s.unit)
@@ -115,7 +116,8 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the server from ending.
 	blocks := disk.newBlocks(s.cacheSize)
 	lookForGaps(opened, path, blocks, logger)
-	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Unit: header.Unit(s.unit), HideBlocks: !s.listBlocks, DurableVersions: true})
+	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Unit: header.Unit(s.unit),
+		HideBlocks: !s.listBlocks, DurableVersions: true})
 	if err := s.announce(listener.Addr(), stdout, logger); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -146,7 +148,8 @@ func (s *nfsSettings) address() (*net.TCPAddr, error) {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	if !address.IP.IsLoopback() && !s.trustClients {
-		return nil, hint.Usagef("--trust-clients, in a network whose machines you trust", "--listen: other machines can reach %s, and can claim to be any user", s.listen)
+		return nil, hint.Usagef("--trust-clients, in a network whose machines you trust",
+			"--listen: other machines can reach %s, and can claim to be any user", s.listen)
 	}
 	return address, nil
 }
@@ -158,7 +161,8 @@ func (s *nfsSettings) announce(address net.Addr, stdout io.Writer, logger *slog.
 		return fmt.Errorf("listening at %v: not an address of TCP", address)
 	}
 	if !tcp.IP.IsLoopback() {
-		logger.Warn("other machines can connect, and their users can claim to be any user but root", "listen", address.String())
+		logger.Warn("other machines can connect, and their users can claim to be any user but root", "listen",
+			address.String())
 	}
 	host, err := announcedHost(tcp)
 	if err != nil {

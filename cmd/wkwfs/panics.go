@@ -9,10 +9,12 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// panicsVariable names a directory. A goroutine that passes a place panics if the directory has a file of that name, and removes it.
+// panicsVariable names a directory. A goroutine that passes a place panics if the directory has a file of that name,
+// and removes it.
 const panicsVariable = "TEST_PANICS"
 
-// The build tag panics makes a program for tests, which can be made to panic. The program that users run does not contain this.
+// The build tag panics makes a program for tests, which can be made to panic. The program that users run does not
+// contain this.
 func init() {
 	if dir := os.Getenv(panicsVariable); dir != "" {
 		guard.Inject(func(place string) {

@@ -44,8 +44,8 @@ func (b *bar) clear() {
 	}
 }
 
-// draw draws the bar after a text. Before anything is done there is no rate, and no bar. Each of the calls draws the bar, and only the last one with
-// numbers of one moment. It is what remains on the screen.
+// draw draws the bar after a text. Before anything is done there is no rate, and no bar. Each of the calls draws the
+// bar, and only the last one with numbers of one moment. It is what remains on the screen.
 func (b *bar) draw(done, all int64, text string) {
 	if done == 0 {
 		return

@@ -43,9 +43,11 @@ func TestDoubts(t *testing.T) {
 		{importer.Plan{Part: box, VoxelSize: nm, Cube: 1}, "up to 1,000,000 files of mag 1, each of 1 voxels a side"},
 		{importer.Plan{Part: volume.Box{Max: volume.Cube(1 << 16)}, VoxelSize: nm, Cube: 1024}, ""},
 		{importer.Plan{Part: box}, ""}, // an update
-		{importer.Plan{Part: box, VoxelSize: [3]float64{0.008, 0.008, 0.03}, Cube: 32}, "voxels of 0.008 × 0.008 × 0.03 nm are smaller than atoms"},
+		{importer.Plan{Part: box, VoxelSize: [3]float64{0.008, 0.008, 0.03}, Cube: 32},
+			"voxels of 0.008 × 0.008 × 0.03 nm are smaller than atoms"},
 	} {
-		if got := strings.Join(doubts(test.plan), "; "); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+		if got := strings.Join(doubts(test.plan), "; "); !strings.HasPrefix(got, test.want) ||
+			(got == "") != (test.want == "") {
 			t.Errorf("%+v: got %q, want %q", test.plan, got, test.want)
 		}
 	}

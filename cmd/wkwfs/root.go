@@ -46,14 +46,16 @@ func newRootCommand() *cobra.Command {
 	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
 	root.AddCommand(
 		newMountCommand(), newUmountCommand(), newStatusCommand(), newCopyCommand(), newImportCommand(),
-		newServeCommand(), newNFSCommand(), newViewCommand(), newInfoCommand(), newCheckCommand(), newDiffCommand(), newEditCommand(), newSampleCommand(), newVersionCommand(),
+		newServeCommand(), newNFSCommand(), newViewCommand(), newInfoCommand(), newCheckCommand(), newDiffCommand(),
+		newEditCommand(), newSampleCommand(), newVersionCommand(),
 	)
 	completeArguments(root)
 	return root
 }
 
 // otherNames has words of other programs for commands whose names are not near them.
-var otherNames = map[string]string{"copy": "cp", "export": "cp", "convert": "cp", "ls": "info", "show": "view", "verify": "check", "compare": "diff", "fsck": "check"}
+var otherNames = map[string]string{"copy": "cp", "export": "cp", "convert": "cp", "ls": "info", "show": "view",
+	"verify": "check", "compare": "diff", "fsck": "check"}
 
 // withoutCommand returns the error for a command line without a command, or with an unknown one.
 func withoutCommand(cmd *cobra.Command, args []string) error {
@@ -67,7 +69,8 @@ func withoutCommand(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return hint.Usagef(hint.DidYouMean(args[0], names, "wkwfs --help lists the commands"), "unknown command %q", args[0])
+	return hint.Usagef(hint.DidYouMean(args[0], names, "wkwfs --help lists the commands"), "unknown command %q",
+		args[0])
 }
 
 // exactArgs requires one argument for each name.

@@ -103,7 +103,8 @@ func (s *screen) draw(done, all int64, text string) {
 func summary(stats *copier.Stats, took time.Duration) string {
 	var b strings.Builder
 	bytes := stats.CopiedBytes.Load()
-	fmt.Fprintf(&b, "copied %s, %s in %s", filesText(stats.CopiedFiles.Load()), bytesText(bytes), took.Round(time.Millisecond))
+	fmt.Fprintf(&b, "copied %s, %s in %s", filesText(stats.CopiedFiles.Load()), bytesText(bytes),
+		took.Round(time.Millisecond))
 	if seconds := took.Seconds(); seconds >= 1 {
 		fmt.Fprintf(&b, " (%s/s)", bytesText(int64(float64(bytes)/seconds)))
 	}

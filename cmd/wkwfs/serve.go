@@ -74,9 +74,12 @@ in the environment.
 	flags.StringVar(&s.listen, "listen", defaultListen, "listen at `HOST:PORT`; port 0 is any free port")
 	flags.StringVar(&s.token, "token", "", "serve only requests with `TOKEN`")
 	flags.StringVar(&s.tokenFile, "token-file", "", "read the token from `FILE`")
-	flags.StringSliceVar(&s.origins, "allow-origin", nil, "let scripts of `SITE` read, such as https://example.org; * is all sites")
-	flags.StringSliceVar(&s.hosts, "host", nil, "also answer requests for `NAME`, such as a proxy's name (else: localhost and the addresses of this machine)")
-	flags.StringVar(&s.neuroglancer, "neuroglancer", builtIn, "open layers in the Neuroglancer at `URL`, and let its scripts read; none if empty")
+	flags.StringSliceVar(&s.origins, "allow-origin", nil,
+		"let scripts of `SITE` read, such as https://example.org; * is all sites")
+	flags.StringSliceVar(&s.hosts, "host", nil,
+		"also answer requests for `NAME`, such as a proxy's name (else: localhost and the addresses of this machine)")
+	flags.StringVar(&s.neuroglancer, "neuroglancer", builtIn,
+		"open layers in the Neuroglancer at `URL`, and let its scripts read; none if empty")
 	return cmd
 }
 
@@ -86,13 +89,15 @@ func (s *serveSettings) check() error {
 		return hint.Usagef("write it like "+defaultListen, "--listen: %q is not HOST:PORT", s.listen)
 	}
 	for _, origin := range s.origins {
-		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Scheme == "" || u.Host == "" || origin != u.Scheme+"://"+u.Host) {
+		if u, err := url.Parse(origin); origin != "*" && (err != nil || u.Scheme == "" || u.Host == "" ||
+			origin != u.Scheme+"://"+u.Host) {
 			return hint.Usagef("write it like https://example.org", "--allow-origin: %q is not a site", origin)
 		}
 	}
 	for _, name := range s.hosts {
 		if strings.ContainsAny(name, "/: ") {
-			return hint.Usagef("write it like data.example.org, without http:// and port", "--host: %q is not the name of a server", name)
+			return hint.Usagef("write it like data.example.org, without http:// and port",
+				"--host: %q is not the name of a server", name)
 		}
 	}
 	if _, err := s.viewer(); err != nil {
@@ -114,7 +119,8 @@ func (s *serveSettings) findToken() error {
 			return fmt.Errorf("--token-file: %w", err)
 		}
 		if s.token = strings.TrimSpace(string(b)); s.token == "" {
-			return hint.Errorf("openssl rand -hex 16 > "+hint.Quote(s.tokenFile), "--token-file: %s: empty", s.tokenFile)
+			return hint.Errorf("openssl rand -hex 16 > "+hint.Quote(s.tokenFile), "--token-file: %s: empty",
+				s.tokenFile)
 		}
 	case s.token == "":
 		where = settings.TokenVariable
@@ -122,7 +128,8 @@ func (s *serveSettings) findToken() error {
 	}
 	for _, c := range s.token {
 		if c <= ' ' || c > '~' {
-			return hint.Usagef("openssl rand -hex 16 makes a good one", "%s: expected visible ASCII characters in the token, found %q", where, c)
+			return hint.Usagef("openssl rand -hex 16 makes a good one",
+				"%s: expected visible ASCII characters in the token, found %q", where, c)
 		}
 	}
 	return nil
@@ -137,7 +144,8 @@ func (s *serveSettings) viewer() (viewerChoice, error) {
 	case s.neuroglancer == "":
 		return viewerChoice{}, nil
 	case err != nil || u.Host == "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https":
-		return viewerChoice{}, hint.Usagef("write it like "+publicNeuroglancer, "--neuroglancer: %q is not the address of a viewer", s.neuroglancer)
+		return viewerChoice{}, hint.Usagef("write it like "+publicNeuroglancer,
+			"--neuroglancer: %q is not the address of a viewer", s.neuroglancer)
 	}
 	return viewerChoice{url: s.neuroglancer}, nil
 }
@@ -186,7 +194,8 @@ func (s *serveSettings) announce(address net.Addr, stdout io.Writer, logger *slo
 		return fmt.Errorf("listening at %v: not an address of TCP", address)
 	}
 	if !tcp.IP.IsLoopback() && s.token == "" {
-		logger.Warn("there is no token: EVERYBODY who can reach this machine can read the source", "listen", address.String(), "hint", "--token-file")
+		logger.Warn("there is no token: EVERYBODY who can reach this machine can read the source", "listen",
+			address.String(), "hint", "--token-file")
 	}
 	host, err := announcedHost(tcp)
 	if err != nil {

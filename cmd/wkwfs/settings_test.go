@@ -42,9 +42,14 @@ func writeText(t *testing.T, name, text string) string {
 // TestWaysOfSetting: each setting can be given in four ways, and its origin is known.
 func TestWaysOfSetting(t *testing.T) {
 	values := map[string]string{
-		"allow-other": "true", "anonymous": "true", "cache-size": "1234567B", "debug": "true", "disk-cache": "/var/tmp/a b", "disk-cache-min-free": "7%", "disk-cache-size": "77GiB", "edit": "a=/b;c=/d e", "endpoint": "http://h:1", "follow-links": "true", "gid": "7", "io-depth": "9",
-		"log-file": "/a b#c: d", "log-format": "json", "metrics": "unix:/a b", "fsname": "cortex of mouse 3", "over": "/data/a b", "relabel": "segmentation=/a b.npy", "read-ahead": "64", "region": "eu-west-1", "timeout": "5m0s", "uid": "0", "umask": "027", "unit": "um",
-		"axes": "xyz", "big-endian": "true", "channels": "3", "dtype": "uint16", "offset": "1x2x3", "shape": "4x5x6", "voxel-size": "11.24x11.24x25",
+		"allow-other": "true", "anonymous": "true", "cache-size": "1234567B", "debug": "true",
+		"disk-cache": "/var/tmp/a b", "disk-cache-min-free": "7%", "disk-cache-size": "77GiB", "edit": "a=/b;c=/d e",
+		"endpoint": "http://h:1", "follow-links": "true", "gid": "7", "io-depth": "9",
+		"log-file": "/a b#c: d", "log-format": "json", "metrics": "unix:/a b", "fsname": "cortex of mouse 3",
+		"over": "/data/a b", "relabel": "segmentation=/a b.npy", "read-ahead": "64", "region": "eu-west-1",
+		"timeout": "5m0s", "uid": "0", "umask": "027", "unit": "um",
+		"axes": "xyz", "big-endian": "true", "channels": "3", "dtype": "uint16", "offset": "1x2x3", "shape": "4x5x6",
+		"voxel-size": "11.24x11.24x25",
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, name := range settings.Mount {
@@ -93,7 +98,8 @@ func TestWaysOfSetting(t *testing.T) {
 func TestOrderOfSettings(t *testing.T) {
 	home, source := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
-	user := writeText(t, filepath.Join(home, settings.UserFile), "read-ahead: 5\nsources:\n  "+source+"/:\n    read-ahead: 4\n")
+	user := writeText(t, filepath.Join(home, settings.UserFile),
+		"read-ahead: 5\nsources:\n  "+source+"/:\n    read-ahead: 4\n")
 	file := writeText(t, filepath.Join(home, "other.yaml"), "sources: {/: {read-ahead: 9}}\nread-ahead: 3\n")
 	tests := []struct {
 		name, source, variable string
@@ -153,7 +159,8 @@ func TestUserFile(t *testing.T) {
 			t.Setenv("HOME", test.home)
 			t.Setenv("XDG_CONFIG_HOME", test.config)
 			if s, flags, err := settle(t, "/"); err != nil || s.readAhead != test.want {
-				t.Errorf("got %d from %s, %v; expected %d", s.readAhead, settings.Origin(flags.Lookup("read-ahead")), err, test.want)
+				t.Errorf("got %d from %s, %v; expected %d", s.readAhead, settings.Origin(flags.Lookup("read-ahead")),
+					err, test.want)
 			}
 		})
 	}
@@ -189,7 +196,8 @@ func TestConfigErrors(t *testing.T) {
 		{"\n\nqqqqq: 1", "c.yaml:3: unknown setting qqqqq", "wkwfs mount --print-config lists the settings"},
 		{"token: abc", "c.yaml:1: unknown setting token", "wkwfs mount --print-config lists the settings"},
 		{"sources: {/a: {uit: 1}}", "c.yaml:1: unknown setting uit", "did you mean uid?"},
-		{"sources: {/a: {sources: {}}}", "c.yaml:1: unknown setting sources", "wkwfs mount --print-config lists the settings"},
+		{"sources: {/a: {sources: {}}}", "c.yaml:1: unknown setting sources",
+			"wkwfs mount --print-config lists the settings"},
 		{"sources:\n  a: {}", `c.yaml:2: source "a": expected a path that begins with /, or a URL`, ""},
 		{"sources: 1", "c.yaml:1: expected sources by name", "write them like cache-size: 4GiB"},
 		{"- debug", "c.yaml:1: expected settings by name", "write them like cache-size: 4GiB"},
@@ -214,12 +222,14 @@ func TestConfigErrors(t *testing.T) {
 			if !errors.As(err, &f) || !f.Usage || f.Hint != test.hint {
 				t.Fatalf("got %#v, want a failure with hint %q", err, test.hint)
 			}
-			if got := f.Error(); got != test.want && !(strings.HasSuffix(test.want, " ") && strings.HasPrefix(got, test.want)) {
+			if got := f.Error(); got != test.want &&
+				!(strings.HasSuffix(test.want, " ") && strings.HasPrefix(got, test.want)) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
-	for _, text := range []string{"", "# nothing\n", "---\n", "sources:\n", "uid:\n", "sources: {/a: }", "listen: :1\nallow-origin: [a, b]"} {
+	for _, text := range []string{"", "# nothing\n", "---\n", "sources:\n", "uid:\n", "sources: {/a: }",
+		"listen: :1\nallow-origin: [a, b]"} {
 		writeText(t, "c.yaml", text)
 		if _, _, err := settle(t, "", "--config=c.yaml"); err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -233,7 +243,8 @@ func TestConfigErrors(t *testing.T) {
 // TestFlagsAreSettings: each flag of a command with a configuration file is a setting, except those
 // that are only for one run of the command.
 func TestFlagsAreSettings(t *testing.T) {
-	once := []string{"all", "annotation", "blocks", settings.ConfigFlag, "dry-run", "force", "foreground", "json", "layer", "mag", "merge", "options", "part", "preview", "print-config", "quiet", "token", "wait", "z"}
+	once := []string{"all", "annotation", "blocks", settings.ConfigFlag, "dry-run", "force", "foreground", "json",
+		"layer", "mag", "merge", "options", "part", "preview", "print-config", "quiet", "token", "wait", "z"}
 	for _, cmd := range newRootCommand().Commands() {
 		if cmd.Flags().Lookup(settings.ConfigFlag) == nil {
 			continue

@@ -116,7 +116,8 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 			return nil, err
 		}
 	}
-	options := web.Options{Name: filepath.Base(remote.Display(path)), Viewer: viewer.files, Neuroglancer: viewer.url, Log: logger}
+	options := web.Options{Name: filepath.Base(remote.Display(path)), Viewer: viewer.files, Neuroglancer: viewer.url,
+		Log: logger}
 	if u, err := url.Parse(viewer.url); err == nil && viewer.url != "" {
 		options.Origins = []string{u.Scheme + "://" + u.Host}
 	}
@@ -128,7 +129,8 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	}, nil
 }
 
-// serve answers the requests of a listener until ctx is done. names are those that the server has besides its addresses.
+// serve answers the requests of a listener until ctx is done. names are those that the server has besides its
+// addresses.
 func (s *site) serve(ctx context.Context, listener net.Listener, names []string) error {
 	handler := web.CheckHost(web.Handler(s.tree, s.options), listener.Addr(), names...)
 	return web.Serve(ctx, listener, handler, s.log)

@@ -49,12 +49,15 @@ func (s *sourceFlags) register(flags *pflag.FlagSet) {
 	s.ioDepth, s.timeout = store.DefaultDepth, settings.Timeout(remote.DefaultTimeout)
 	flags.BoolVar(&s.followLinks, "follow-links", false, "follow links, paths and URLs that lead out of SOURCE")
 	flags.StringVar(&s.over, "over", "", "SOURCE is a volume annotation: show it over the `DATASET` that was annotated")
-	flags.Var(&s.relabel, "relabel", "add a layer whose ids are mapped by `LAYER=FILE`, an .npy, .csv or .json file; may be repeated, or have ; between several")
+	flags.Var(&s.relabel, "relabel",
+		"add a layer whose ids are mapped by `LAYER=FILE`, an .npy, .csv or .json file; may be repeated, or have ; between several")
 	s.file.register(flags)
-	flags.Var(&s.ioDepth, "io-depth", "reads in flight to a SOURCE that answers late, and lookups; 64 suits disks and file servers")
+	flags.Var(&s.ioDepth, "io-depth",
+		"reads in flight to a SOURCE that answers late, and lookups; 64 suits disks and file servers")
 	flags.Var(&s.timeout, "timeout", "how long requests to a URL are repeated before they fail, such as 30s or 5m")
 	flags.BoolVar(&s.anonymous, "anonymous", false, "use no credentials for a URL")
-	flags.StringVar(&s.endpoint, "endpoint", "", "read s3:// from the server at this `URL` (else: AWS_ENDPOINT_URL, the profile, AWS)")
+	flags.StringVar(&s.endpoint, "endpoint", "",
+		"read s3:// from the server at this `URL` (else: AWS_ENDPOINT_URL, the profile, AWS)")
 	flags.StringVar(&s.region, "region", "", "the `REGION` of s3:// (else: AWS_REGION, the profile, us-east-1)")
 }
 

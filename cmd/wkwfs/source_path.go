@@ -13,7 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 )
 
-// realSource returns the path of a source, absolute and free of symbolic links. A URL stays as it is, without what Neuroglancer writes around it.
+// realSource returns the path of a source, absolute and free of symbolic links. A URL stays as it is, without what
+// Neuroglancer writes around it.
 func realSource(path string) (string, error) {
 	path, err := link.Source(path)
 	if err != nil {
@@ -40,7 +41,8 @@ func absentError(role, path string, err error) error {
 	return hint.Errorf(insteadOf(path), "%w", err)
 }
 
-// insteadOf returns a hint for a path that does not exist: a URL that was meant, a path with nearly the same name, or the directory to look into.
+// insteadOf returns a hint for a path that does not exist: a URL that was meant, a path with nearly the same name, or
+// the directory to look into.
 func insteadOf(path string) string {
 	if paths.IsFileURL(path) {
 		return "write " + hint.Quote(strings.TrimPrefix(path, "file://"))

@@ -96,7 +96,8 @@ func (r *redrawn) over(text string, height int) string {
 func statusText(s status.Status) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s shows %s\nup %s, wkwfs %s, process %d: %s, %d goroutines\n\n",
-		hint.Escape(s.Mountpoint), hint.Escape(s.Source), secondsText(s.Uptime), s.Version, s.PID, bytesText(int64(s.Process.MemoryBytes)), s.Process.Goroutines)
+		hint.Escape(s.Mountpoint), hint.Escape(s.Source), secondsText(s.Uptime), s.Version, s.PID,
+		bytesText(int64(s.Process.MemoryBytes)), s.Process.Goroutines)
 	table := tabwriter.NewWriter(&b, 12, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\tSINCE START\tLAST %.2g S\n", s.Now.Seconds)
 	fmt.Fprintf(table, "reads\t%s\t%s/s\n", countText(s.Reads.Count), humanize.Ftoa(rounded(s.Now.ReadsPerSecond)))
@@ -131,10 +132,12 @@ func sourceText(s status.SourceIO) string {
 		text += "; it answers late"
 	}
 	if s.Requests > 0 {
-		text += fmt.Sprintf("\n            %s requests over the network, %s of them repeated", countText(s.Requests), countText(s.Repeated))
+		text += fmt.Sprintf("\n            %s requests over the network, %s of them repeated", countText(s.Requests),
+			countText(s.Repeated))
 	}
 	return text + fmt.Sprintf("\n            reads p50 %s, p99 %s; lookups p50 %s, p99 %s\n",
-		secondsText(s.ReadLatency.P50), secondsText(s.ReadLatency.P99), secondsText(s.LookupLatency.P50), secondsText(s.LookupLatency.P99))
+		secondsText(s.ReadLatency.P50), secondsText(s.ReadLatency.P99), secondsText(s.LookupLatency.P50),
+		secondsText(s.LookupLatency.P99))
 }
 
 // diskCacheText formats in two lines what a disk cache does. It returns "" if there is none.
@@ -142,8 +145,10 @@ func diskCacheText(d status.DiskCache) string {
 	if d.Dir == "" {
 		return ""
 	}
-	text := fmt.Sprintf("disk cache  %s of %s in %s, %s hits (%s), %s misses (%s), %s shared\n            %s stored, %s not stored, %s evicted",
-		bytesText(d.UsedBytes), bytesText(d.SizeBytes), hint.Escape(d.Dir), countText(d.Hits), bytesText(int64(d.HitBytes)),
+	text := fmt.Sprintf(
+		"disk cache  %s of %s in %s, %s hits (%s), %s misses (%s), %s shared\n            %s stored, %s not stored, %s evicted",
+		bytesText(d.UsedBytes), bytesText(d.SizeBytes), hint.Escape(d.Dir), countText(d.Hits),
+		bytesText(int64(d.HitBytes)),
 		countText(d.Misses), bytesText(int64(d.FetchedBytes)), countText(d.Shared),
 		bytesText(int64(d.WrittenBytes)), bytesText(int64(d.DroppedBytes)), bytesText(int64(d.EvictedBytes)))
 	if d.Damaged > 0 {

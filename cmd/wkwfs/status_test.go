@@ -13,21 +13,27 @@ func aStatus() status.Status {
 	return status.Status{
 		Version: "1.2.3", Source: "/data/cortex", Mountpoint: "/mnt/a\x1b[2Jb", PID: 4242, Uptime: 11537.4,
 		Reads: status.Reads{Count: 1234567, Bytes: 3 << 30, Latency: status.Latency{P50: 123.4e-6, P99: 0.0123}},
-		Now:   status.Now{Seconds: 9.96, ReadsPerSecond: 12.34, BytesPerSecond: 45 << 20, Latency: status.Latency{P50: 99e-6, P99: 1.5}},
-		Cache: status.Cache{BudgetBytes: 1 << 30, HeldBytes: 512 << 20, Decoded: 98765, DecodedBytes: 3 << 30, Dropped: 1000, HitRate: 0.9815},
+		Now: status.Now{Seconds: 9.96, ReadsPerSecond: 12.34, BytesPerSecond: 45 << 20,
+			Latency: status.Latency{P50: 99e-6, P99: 1.5}},
+		Cache: status.Cache{BudgetBytes: 1 << 30, HeldBytes: 512 << 20, Decoded: 98765, DecodedBytes: 3 << 30,
+			Dropped: 1000, HitRate: 0.9815},
 		SourceIO: status.SourceIO{
 			Reads: 123456, ReadBytes: 5 << 30, Lookups: 7890, InFlight: 64, MostInFlight: 64, LongestWait: 2.345,
-			ReadLatency: status.Latency{P50: 0.00512, P99: 0.0204}, LookupLatency: status.Latency{P50: 0.001, P99: 0.0034}, Late: true, Requests: 2345, Repeated: 6,
+			ReadLatency: status.Latency{P50: 0.00512, P99: 0.0204}, LookupLatency: status.Latency{P50: 0.001,
+				P99: 0.0034}, Late: true, Requests: 2345, Repeated: 6,
 		},
 		DiskCache: status.DiskCache{
-			Dir: "/var/cache/wkwfs", SizeBytes: 50 << 30, UsedBytes: 12 << 30, Hits: 45678, Shared: 12, Misses: 3456, HitBytes: 7 << 30,
-			FetchedBytes: 4 << 30, WrittenBytes: 3 << 30, DroppedBytes: 1 << 30, Evicted: 99, EvictedBytes: 5 << 30, Damaged: 2,
+			Dir: "/var/cache/wkwfs", SizeBytes: 50 << 30, UsedBytes: 12 << 30, Hits: 45678, Shared: 12, Misses: 3456,
+			HitBytes:     7 << 30,
+			FetchedBytes: 4 << 30, WrittenBytes: 3 << 30, DroppedBytes: 1 << 30, Evicted: 99, EvictedBytes: 5 << 30,
+			Damaged: 2,
 		},
 		Errors: map[status.Kind]uint64{
 			status.NotFound: 12, status.Damaged: 3, status.Disk: 0,
 		},
 		SlowReads: status.SlowReads{Threshold: 1, Count: 2001, Last: []status.SlowRead{
-			{Time: time.Date(2024, 2, 29, 12, 0, 0, 0, time.Local), Path: "color/1/volume.raw", Offset: 123456789, Bytes: 1 << 20, Seconds: 1.234},
+			{Time: time.Date(2024, 2, 29, 12, 0, 0, 0, time.Local), Path: "color/1/volume.raw", Offset: 123456789,
+				Bytes: 1 << 20, Seconds: 1.234},
 		}},
 		Process: status.Process{Goroutines: 34, MemoryBytes: 120 << 20},
 		Log:     status.Log{To: "journal"},
@@ -59,12 +65,14 @@ func TestStatusText(t *testing.T) {
 	if got := statusText(aStatus()); got != aStatusText {
 		t.Errorf("got\n%s\nwant\n%s", got, aStatusText)
 	}
-	panicked := statusText(status.Status{Panics: 2, Errors: map[status.Kind]uint64{status.Panicked: 1, status.NotFound: 3}})
+	panicked := statusText(status.Status{Panics: 2, Errors: map[status.Kind]uint64{status.Panicked: 1,
+		status.NotFound: 3}})
 	if want := "errors      1 panic, 3 not found\npanics      2: faults of wkwfs. Please report the stacks in the log\n"; !strings.Contains(panicked, want) {
 		t.Errorf("no %q in\n%s", want, panicked)
 	}
 	got := statusText(status.Status{})
-	for _, want := range []string{"source      0 reads (0 B), 0 lookups, 0 in flight (at most 0)\n", "errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
+	for _, want := range []string{"source      0 reads (0 B), 0 lookups, 0 in flight (at most 0)\n",
+		"errors      none\n", "slow reads  none\n", "p50         0s           0s\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("zero status: no %q in\n%s", want, got)
 		}
@@ -73,7 +81,8 @@ func TestStatusText(t *testing.T) {
 
 func TestSecondsText(t *testing.T) {
 	for seconds, want := range map[float64]string{
-		0: "0s", 1e-9: "1ns", 999e-9: "999ns", 12.345e-6: "12.3µs", 0.0009999: "1ms", 0.123456: "123ms", 59.96: "1m0s", 7.891: "7.89s", 90061.4: "25h1m1s",
+		0: "0s", 1e-9: "1ns", 999e-9: "999ns", 12.345e-6: "12.3µs", 0.0009999: "1ms", 0.123456: "123ms", 59.96: "1m0s",
+		7.891: "7.89s", 90061.4: "25h1m1s",
 	} {
 		if got := secondsText(seconds); got != want {
 			t.Errorf("%v: got %s, want %s", seconds, got, want)

@@ -52,8 +52,8 @@ func tuneRuntime(cacheSize int64) {
 	}
 }
 
-// tuneForObjects lets the heap have half as much garbage, because loads from object stores have up to 64 MiB of stored blocks on it. The
-// ballast is twice as large, so a small heap has as much as before.
+// tuneForObjects lets the heap have half as much garbage, because loads from object stores have up to 64 MiB of stored
+// blocks on it. The ballast is twice as large, so a small heap has as much as before.
 var tuneForObjects = sync.OnceFunc(func() {
 	if ballast == nil {
 		return // the environment, or the command, has other settings

@@ -71,7 +71,8 @@ func (s *viewSettings) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	defer site.close()
 	if viewer.files == nil {
-		fmt.Fprintln(stderr, "wkwfs: this program has no viewer of its own, so the browser needs the internet: "+getViewer)
+		fmt.Fprintln(stderr, "wkwfs: this program has no viewer of its own, so the browser needs the internet: "+
+			getViewer)
 	}
 	site.options.Token = rand.Text()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

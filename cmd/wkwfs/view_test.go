@@ -121,12 +121,14 @@ func checkLink(t *testing.T, link string) {
 	}
 }
 
-// fakeBrowser puts a program in the place of the browser. The function that it returns returns the argument of the program. It checks that no
-// arguments of a process, and nothing in the environment of the browser, have the token of a link.
+// fakeBrowser puts a program in the place of the browser. The function that it returns returns the argument of the
+// program. It checks that no arguments of a process, and nothing in the environment of the browser, have the token of a
+// link.
 func fakeBrowser(t *testing.T) func(link string) string {
 	t.Helper()
 	dir := t.TempDir()
-	script := "#!/bin/sh\ncd " + dir + "\nprintf %s \"$1\" >argument\ncat /proc/[0-9]*/cmdline /proc/$$/environ >new 2>/dev/null\nmv new seen\n"
+	script := "#!/bin/sh\ncd " + dir +
+		"\nprintf %s \"$1\" >argument\ncat /proc/[0-9]*/cmdline /proc/$$/environ >new 2>/dev/null\nmv new seen\n"
 	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,8 @@ func fakeBrowser(t *testing.T) func(link string) string {
 	t.Setenv("DISPLAY", ":9")
 	return func(link string) string {
 		seen, err := os.ReadFile(filepath.Join(dir, "seen"))
-		for limit := time.Now().Add(time.Minute); errors.Is(err, fs.ErrNotExist) && time.Now().Before(limit); runtime.Gosched() {
+		for limit := time.Now().Add(time.Minute); errors.Is(err, fs.ErrNotExist) &&
+			time.Now().Before(limit); runtime.Gosched() {
 			seen, err = os.ReadFile(filepath.Join(dir, "seen"))
 		}
 		argument, argumentErr := os.ReadFile(filepath.Join(dir, "argument"))
@@ -176,7 +179,8 @@ func TestViewWithoutDisplay(t *testing.T) {
 		link, advice := startView(t)
 		checkLink(t, link)
 		port, _, _ := strings.Cut(strings.TrimPrefix(link, "http://127.0.0.1:"), "/")
-		if !strings.Contains(advice, "open the link in a browser of this machine") || strings.Contains(advice, "did not open") != (display != "") {
+		if !strings.Contains(advice, "open the link in a browser of this machine") ||
+			strings.Contains(advice, "did not open") != (display != "") {
 			t.Errorf("display %q: advice:\n%s", display, advice)
 		}
 		if want := "ssh -L " + port + ":127.0.0.1:" + port + " -p 2222 "; !strings.Contains(advice, want) {
@@ -194,7 +198,8 @@ func TestBrowserPanics(t *testing.T) {
 		}
 	})()
 	link, advice := startView(t)
-	if !strings.Contains(advice, "the browser did not open: xdg-open: panic in view.browser: injected") || !strings.Contains(advice, "open the link in a browser of this machine") {
+	if !strings.Contains(advice, "the browser did not open: xdg-open: panic in view.browser: injected") ||
+		!strings.Contains(advice, "open the link in a browser of this machine") {
 		t.Errorf("advice:\n%s", advice)
 	}
 	checkLink(t, link)
@@ -217,14 +222,15 @@ func TestSSHLine(t *testing.T) {
 		if strings.HasSuffix(connection, " 2222") {
 			port = "-p 2222 "
 		}
-		if !strings.HasPrefix(got, "ssh -L 4567:127.0.0.1:4567 "+port) || !strings.HasSuffix(got, want) || strings.Contains(got, "-p ") != (port != "") {
+		if !strings.HasPrefix(got, "ssh -L 4567:127.0.0.1:4567 "+port) || !strings.HasSuffix(got, want) ||
+			strings.Contains(got, "-p ") != (port != "") {
 			t.Errorf("%q: %s, want %s", connection, got, want)
 		}
 	}
 }
 
-// TestViewerSites: the site of the Neuroglancer that a program opens may read, and no other. With the viewer of the program,
-// no site may.
+// TestViewerSites: the site of the Neuroglancer that a program opens may read, and no other. With the viewer of the
+// program, no site may.
 func TestViewerSites(t *testing.T) {
 	source := writeSmall(t)
 	files := fstest.MapFS{}
@@ -243,7 +249,8 @@ func TestViewerSites(t *testing.T) {
 			t.Fatal(err)
 		}
 		site.close()
-		if !slices.Equal(site.options.Origins, test.want) || (site.options.Viewer == nil) != (test.viewer.files == nil) {
+		if !slices.Equal(site.options.Origins, test.want) ||
+			(site.options.Viewer == nil) != (test.viewer.files == nil) {
 			t.Errorf("%+v: sites %q, want %q", test.viewer, site.options.Origins, test.want)
 		}
 	}

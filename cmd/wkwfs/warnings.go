@@ -20,7 +20,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// plainHandler is a slog.Handler that prints warnings and errors as lines for people. print may be called by several goroutines at once.
+// plainHandler is a slog.Handler that prints warnings and errors as lines for people. print may be called by several
+// goroutines at once.
 type plainHandler struct {
 	print func(line string)
 	attrs []slog.Attr
@@ -104,10 +105,11 @@ func (w *warnings) also(logger *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logger.Handler(), plainHandler{print: w.add}))
 }
 
-// warnOfGaps logs where voxels may be missing. look says at which names of the source it looks.
-// concerns says which layers and mags count, by their paths; nil means all. blocks is the cache of a server that refuses mags of large chunks; nil
-// refuses none.
-func warnOfGaps(opened *dataset.Dataset, look gaps.Options, blocks *cache.Cache, concerns func(path string) bool, logger *slog.Logger) {
+// warnOfGaps logs where voxels may be missing. look says at which names of the source it looks. concerns says which
+// layers and mags count, by their paths; nil means all. blocks is the cache of a server that refuses mags of large
+// chunks; nil refuses none.
+func warnOfGaps(opened *dataset.Dataset, look gaps.Options, blocks *cache.Cache, concerns func(path string) bool,
+	logger *slog.Logger) {
 	o := look
 	o.Unfinished = opened.Unfinished(o.Mags)
 	if blocks != nil {
@@ -120,7 +122,8 @@ func warnOfGaps(opened *dataset.Dataset, look gaps.Options, blocks *cache.Cache,
 	}
 }
 
-// maxLook is how long a server waits for warnings of gaps before it is ready. A mount in the background prints no later ones.
+// maxLook is how long a server waits for warnings of gaps before it is ready. A mount in the background prints no later
+// ones.
 const maxLook = time.Second
 
 // waitForGaps waits for the end of lookForGaps, but not long.
@@ -131,8 +134,8 @@ func waitForGaps(looked <-chan struct{}) {
 	}
 }
 
-// lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end. Of a source at a URL, only the first mag of each
-// layer is looked at: opening all mags would take more requests than the first reads.
+// lookForGaps calls warnOfGaps in the background of a server. The channel is closed at the end. Of a source at a URL,
+// only the first mag of each layer is looked at: opening all mags would take more requests than the first reads.
 func lookForGaps(opened *dataset.Dataset, path string, blocks *cache.Cache, logger *slog.Logger) <-chan struct{} {
 	ended, look := make(chan struct{}), gaps.Sample
 	if paths.IsURL(path) {

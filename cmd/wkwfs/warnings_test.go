@@ -45,7 +45,8 @@ func TestWarnings(t *testing.T) {
 	}
 	lines := w.take()
 	logger.Warn("too late")
-	if len(lines) != maxWarnings+1 || lines[0] != "warning: number 0" || lines[maxWarnings] != "warning: there are more, in the log" || len(w.take()) != len(lines) {
+	if len(lines) != maxWarnings+1 || lines[0] != "warning: number 0" ||
+		lines[maxWarnings] != "warning: there are more, in the log" || len(w.take()) != len(lines) {
 		t.Errorf("got %q", lines)
 	}
 	if n := strings.Count(log.String(), "\n"); n != maxWarnings+4 {
@@ -77,15 +78,16 @@ func TestLookPanics(t *testing.T) {
 	}
 }
 
-// TestLookOverNetwork: a server looks for gaps with few requests, in a dataset of any format, and tells of files that the metadata name in
-// another way.
+// TestLookOverNetwork: a server looks for gaps with few requests, in a dataset of any format, and tells of files that
+// the metadata name in another way.
 func TestLookOverNetwork(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "cortex")
 	if err := sample.Write(t.Context(), source, smallSample()); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"cp", "-q", source, "color/ome.zarr", filepath.Join(dir, "zarr")}, {"cp", "-q", source, "color/precomputed", filepath.Join(dir, "precomputed")}} {
+	for _, args := range [][]string{{"cp", "-q", source, "color/ome.zarr", filepath.Join(dir, "zarr")},
+		{"cp", "-q", source, "color/precomputed", filepath.Join(dir, "precomputed")}} {
 		if r := run(args, &strings.Builder{}, &strings.Builder{}); r != 0 {
 			t.Fatal(args, r)
 		}
@@ -153,7 +155,8 @@ func TestWarnOfLargeChunks(t *testing.T) {
 		var told warnings
 		<-lookForGaps(opened, dir, cache.New(size), told.also(slog.New(slog.DiscardHandler)))
 		lines := strings.Join(told.take(), "\n")
-		if got := strings.Contains(lines, "8_8_30/info: unsupported size of chunks, 16,16,1048576 voxels"); got != want {
+		if got := strings.Contains(lines,
+			"8_8_30/info: unsupported size of chunks, 16,16,1048576 voxels"); got != want {
 			t.Errorf("with %d bytes of cache: %q, expected the size of chunks: %t", size, lines, want)
 		}
 	}

@@ -88,7 +88,8 @@ func (b *bench) importCommand(d *dataset, flags ...string) func(output string) [
 // writes returns a contender that runs a program which writes the plain file in another form, on the same disk. The
 // figure is the time in seconds. The output is removed.
 func (b *bench) writes(d *dataset, name string, program func(output string) []string) contender {
-	return contender{Name: name, stored: []string{d.flat}, do: func(ctx context.Context, r reading) (t turn, err error) {
+	return contender{Name: name, stored: []string{d.flat}, do: func(ctx context.Context, r reading) (t turn,
+		err error) {
 		output := filepath.Join(b.dir, "output")
 		if err := os.RemoveAll(output); err != nil {
 			return t, err

@@ -126,7 +126,8 @@ func (b *bench) wkwfs(s source, file string, flags ...string) contender {
 // mountCommand returns the command that mounts a source on a directory. The log is written to the directory of the
 // data.
 func (b *bench) mountCommand(o opened, dir string, flags ...string) []string {
-	args := []string{b.program, "mount", "--cache-size", fmt.Sprintf("%dMiB", b.cache), "--log-file", b.dir + "/wkwfs.log"}
+	args := []string{b.program, "mount", "--cache-size", fmt.Sprintf("%dMiB", b.cache), "--log-file",
+		b.dir + "/wkwfs.log"}
 	return slices.Concat(args, o.flags, flags, []string{o.path, dir})
 }
 
@@ -155,7 +156,8 @@ func fileSystems(b *bench, d *dataset) []contender {
 // otherFileSystems returns EROFS and squashfs. Their settings are those that their documentation has for data that is
 // read often.
 func otherFileSystems(flat string) []contender {
-	squashfs := image(flat, squashfsName, "mksquashfs", flat, "PART", "-comp", "lz4", "-b", "131072", "-noappend", "-quiet",
+	squashfs := image(flat, squashfsName, "mksquashfs", flat, "PART", "-comp", "lz4", "-b", "131072", "-noappend",
+		"-quiet",
 		"-no-progress")
 	erofs := image(flat, erofsName, "mkfs.erofs", "--quiet", "-zlz4", "-C65536", "PART", filepath.Dir(flat))
 	byUser := squashfs.named(squashfuseName)

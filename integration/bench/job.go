@@ -59,12 +59,13 @@ type outcome struct {
 
 // turn is the result of one contender in one round.
 type turn struct {
-	Values []float64 `json:"values"`                      // one for each figure of the job
-	CPU    float64   `json:"cpu_seconds"`                 // of server and reader
-	Bytes  int64     `json:"bytes,omitempty"`             // read, for CPU time per GiB; 0: that is not shown
-	Peak   int64     `json:"server_peak_bytes,omitempty"` // largest resident memory of the server; 0: there is no server
-	budget int64     // bytes for the server's cache; only of the measured wkwfs
-	sum    uint32    // CRC of the bytes read; 0: they were compared before the rounds
+	Values []float64 `json:"values"`          // one for each figure of the job
+	CPU    float64   `json:"cpu_seconds"`     // of server and reader
+	Bytes  int64     `json:"bytes,omitempty"` // read, for CPU time per GiB; 0: that is not shown
+	// largest resident memory of the server; 0: there is no server
+	Peak   int64  `json:"server_peak_bytes,omitempty"`
+	budget int64  // bytes for the server's cache; only of the measured wkwfs
+	sum    uint32 // CRC of the bytes read; 0: they were compared before the rounds
 }
 
 // run gives each contender a turn in each round, and calls prepare before it. Every second round has the reverse order.

@@ -8,9 +8,11 @@ import (
 
 // TestPlacesHaveNothingInCommon checks that no read finds a block that another read has decoded.
 func TestPlacesHaveNothingInCommon(t *testing.T) {
-	image, labels, small := tissue(usual.image).header.Grid(), tissue(usual.labels).header.Grid(), tissue(64).header.Grid()
+	image, labels, small := tissue(usual.image).header.Grid(), tissue(usual.labels).header.Grid(),
+		tissue(64).header.Grid()
 	labels.Type = volume.Uint32
-	for g, reads := range map[volume.Grid]int{image: maxReads, labels: 256, small: 2} { // a page is 4 rows, 2 rows, a plane
+	// a page is 4 rows, 2 rows, a plane
+	for g, reads := range map[volume.Grid]int{image: maxReads, labels: 256, small: 2} {
 		all := offsets(g)
 		if len(all) != reads {
 			t.Errorf("%v: %d offsets, want %d", g, len(all), reads)

@@ -129,7 +129,8 @@ func (b *bench) about(ctx context.Context) []string {
 		model = string(found[1])
 	}
 	parts := []string{fmt.Sprintf("%d × %s", runtime.NumCPU(), model), "Linux " + unix.ByteSliceToString(u.Release[:])}
-	programs := [][]string{{b.program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"}, {"dump.erofs", "-V"}}
+	programs := [][]string{{b.program, "version"}, {"mksquashfs", "-version"}, {"squashfuse_ll", "-V"},
+		{"dump.erofs", "-V"}}
 	for _, args := range programs {
 		parts = append(parts, version(ctx, args))
 	}

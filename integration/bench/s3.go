@@ -79,7 +79,8 @@ func (s *s3Server) startGateway(dir string) (address string, err error) {
 	if address, err = freeAddress(); err != nil {
 		return "", err
 	}
-	gateway := command(context.Background(), program, "--quiet", "--keep-alive", "--port", address, "--access", "nobody",
+	gateway := command(context.Background(), program, "--quiet", "--keep-alive", "--port", address, "--access",
+		"nobody",
 		"--secret", "nothing", "--iam-dir", users, "posix", "--bucketlinks", root)
 	if err := gateway.Start(); err != nil {
 		return "", err
@@ -158,7 +159,8 @@ func (b *bench) rclone(d *dataset) contender {
 		if err != nil {
 			return nil, err
 		}
-		remote := `:s3,provider=Other,endpoint="` + b.s3Server.proxy.URL() + `",force_path_style=true:` + o.path[len("s3://"):]
+		remote := `:s3,provider=Other,endpoint="` + b.s3Server.proxy.URL() + `",force_path_style=true:` +
+			o.path[len("s3://"):]
 		m, err := serve(ctx, false, func(dir string) []string {
 			return []string{"env", "-u", "AWS_CA_BUNDLE", "-u", "NOTIFY_SOCKET", "rclone", "mount", "--config", "",
 				"--read-only", "--vfs-cache-mode", "full", "--cache-dir", cache, remote, dir}

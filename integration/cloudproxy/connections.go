@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// connections are the proxy's own connections to a server without TLS. Unlike http.Transport, they let the kernel move the body of an
-// answer from socket to socket, so that the proxy takes little of the processors that the measured programs need.
+// connections are the proxy's own connections to a server without TLS. Unlike http.Transport, they let the kernel move
+// the body of an answer from socket to socket, so that the proxy takes little of the processors that the measured
+// programs need.
 type connections struct {
 	address string // of the server
 
@@ -28,8 +29,8 @@ type connection struct {
 // bufferBytes is the size of the buffer of a connection. A head fits in.
 const bufferBytes = 4 << 10
 
-// RoundTrip implements [http.RoundTripper] for requests without a body. A request for which the server has closed an idle connection
-// is sent again.
+// RoundTrip implements [http.RoundTripper] for requests without a body. A request for which the server has closed an
+// idle connection is sent again.
 func (c *connections) RoundTrip(r *http.Request) (*http.Response, error) {
 	for {
 		conn, used, err := c.take(r.Context())
@@ -106,8 +107,8 @@ func (conn *connection) ask(r *http.Request) (*http.Response, error) {
 	return http.ReadResponse(conn.buffered, r)
 }
 
-// bodyOf returns the body of an answer. To close it gives the connection back, or closes it if the connection cannot be used again. stop
-// ends the watch over the request.
+// bodyOf returns the body of an answer. To close it gives the connection back, or closes it if the connection cannot be
+// used again. stop ends the watch over the request.
 func (c *connections) bodyOf(answer *http.Response, conn *connection, stop func() bool) io.ReadCloser {
 	length := answer.ContentLength
 	if answer.Request.Method == http.MethodHead || answer.Body == http.NoBody {
@@ -147,8 +148,8 @@ func (b *measuredBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo implements [io.WriterTo]. What is not in the buffer of the connection does not pass through this process, if w is the answer to a
-// client without TLS.
+// WriteTo implements [io.WriterTo]. What is not in the buffer of the connection does not pass through this process, if
+// w is the answer to a client without TLS.
 func (b *measuredBody) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.CopyN(w, b.conn.buffered, min(int64(b.conn.buffered.Buffered()), b.rest))
 	if b.rest -= n; err != nil || b.rest == 0 {

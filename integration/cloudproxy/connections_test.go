@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestConnections checks that the proxy uses a connection to the server again, and another one if the server has closed it; and that
-// bodies that are larger than its buffer, or whose length is not known, arrive.
+// TestConnections checks that the proxy uses a connection to the server again, and another one if the server has closed
+// it; and that bodies that are larger than its buffer, or whose length is not known, arrive.
 func TestConnections(t *testing.T) {
 	var opened atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -44,8 +44,8 @@ type Request struct {
 	Time   time.Duration
 }
 
-// Start starts a proxy for a server, such as http://127.0.0.1:7070, at a free port of this machine. It talks TLS to its clients
-// if config is not nil, and to the server if its scheme is https.
+// Start starts a proxy for a server, such as http://127.0.0.1:7070, at a free port of this machine. It talks TLS to its
+// clients if config is not nil, and to the server if its scheme is https.
 func Start(server string, config *tls.Config) (*Proxy, error) {
 	return StartAt("127.0.0.1:0", server, config)
 }
@@ -118,8 +118,8 @@ func (p *Proxy) Down() {
 	}
 }
 
-// Replace runs f while the server opens no object. A server that reads the attributes of an object and then opens it would
-// otherwise send new content with the version of the old one.
+// Replace runs f while the server opens no object. A server that reads the attributes of an object and then opens it
+// would otherwise send new content with the version of the old one.
 func (p *Proxy) Replace(f func()) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -135,7 +135,8 @@ func (p *Proxy) Requests() []Request {
 	return r
 }
 
-// MostInFlight returns the largest number of requests that were without a complete answer at a time, since the last call.
+// MostInFlight returns the largest number of requests that were without a complete answer at a time, since the last
+// call.
 func (p *Proxy) MostInFlight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -76,16 +76,20 @@ func TestFaults(t *testing.T) {
 		ranges string // Content-Range
 	}{
 		{name: "none", status: 206, body: right, ranges: "bytes 100-199/100000"},
-		{name: "status", fault: Fault{Status: 503, Body: "busy", Header: http.Header{"Retry-After": {"7"}}}, status: 503, body: []byte("busy")},
-		{name: "cut", fault: Fault{Cut: true}, status: 206, body: right[:50], broken: true, ranges: "bytes 100-199/100000"},
+		{name: "status", fault: Fault{Status: 503, Body: "busy", Header: http.Header{"Retry-After": {"7"}}},
+			status: 503, body: []byte("busy")},
+		{name: "cut", fault: Fault{Cut: true}, status: 206, body: right[:50], broken: true,
+			ranges: "bytes 100-199/100000"},
 		{name: "short", fault: Fault{Short: true}, status: 206, body: right[:50], ranges: "bytes 100-149/100000"},
 		{name: "shift", fault: Fault{Shift: true}, status: 206, body: right[1:], ranges: "bytes 101-199/100000"},
 		{name: "size", fault: Fault{Size: true}, status: 206, body: right, ranges: "bytes 100-199/100001"},
 		{name: "whole", fault: Fault{Whole: true}, status: 200, body: content},
 		{name: "changed", header: []string{"If-Match", `"v0"`}, status: 412},
-		{name: "always", fault: Fault{Always: true}, header: []string{"If-Match", `"v0"`}, status: 206, body: right, ranges: "bytes 100-199/100000"},
+		{name: "always", fault: Fault{Always: true}, header: []string{"If-Match", `"v0"`}, status: 206, body: right,
+			ranges: "bytes 100-199/100000"},
 		{name: "reset", fault: Fault{Reset: true}, broken: true},
-		{name: "pause", fault: Fault{Pause: time.Millisecond}, status: 206, body: right, ranges: "bytes 100-199/100000"},
+		{name: "pause", fault: Fault{Pause: time.Millisecond}, status: 206, body: right,
+			ranges: "bytes 100-199/100000"},
 	} {
 		p.Set(Rules{Fault: Always(test.fault)})
 		// A connection that broke before the header is tried again by net/http if it was used before.
@@ -98,7 +102,8 @@ func TestFaults(t *testing.T) {
 			continue
 		}
 		if got.response.StatusCode != test.status || got.response.Header.Get("Content-Range") != test.ranges {
-			t.Errorf("%s: status %d, range %q", test.name, got.response.StatusCode, got.response.Header.Get("Content-Range"))
+			t.Errorf("%s: status %d, range %q", test.name, got.response.StatusCode,
+				got.response.Header.Get("Content-Range"))
 		}
 		if host := got.response.Header.Get("X-Host"); test.fault.Status == 0 && "http://"+host != p.URL() {
 			t.Errorf("%s: the server got Host %q, want that of %s", test.name, host, p.URL())
@@ -165,7 +170,8 @@ func TestRecord(t *testing.T) {
 	for _, r := range p.Requests() {
 		got = append(got, fmt.Sprint(r.Method, r.Path, r.Range, r.Signed, r.Status, r.Bytes))
 	}
-	want := []string{fmt.Sprint("GET", "/object", "bytes=100-199", true, 206, 100), fmt.Sprint("GET", "/object", "bytes=100-199", false, 404, 4)}
+	want := []string{fmt.Sprint("GET", "/object", "bytes=100-199", true, 206, 100),
+		fmt.Sprint("GET", "/object", "bytes=100-199", false, 404, 4)}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
@@ -189,8 +195,8 @@ func timeOf20(t *testing.T, p *Proxy, client *http.Client, header string) time.D
 	return time.Since(begin)
 }
 
-// TestTimes checks that delays and rates take the time that they should, for many requests at a time. A busy machine may take longer, but
-// not fifty times in a row.
+// TestTimes checks that delays and rates take the time that they should, for many requests at a time. A busy machine
+// may take longer, but not fifty times in a row.
 func TestTimes(t *testing.T) {
 	p, client := start(t)
 	for _, test := range []struct {

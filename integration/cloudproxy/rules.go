@@ -9,16 +9,18 @@ import (
 
 // Rules says how a proxy answers. The zero value passes everything at once.
 type Rules struct {
-	Delay  time.Duration // before each answer
-	Jitter time.Duration // at most so much more, at random: answers to requests that were sent together arrive in another order
-	Rate   int64         // bytes per second of each body; 0: no limit
+	Delay time.Duration // before each answer
+	// at most so much more, at random: answers to requests that were sent together arrive in another order
+	Jitter time.Duration
+	Rate   int64 // bytes per second of each body; 0: no limit
 
-	// Fault chooses what is wrong with the answer to a request. nil, or the zero Fault: nothing. It is called by many goroutines.
+	// Fault chooses what is wrong with the answer to a request. nil, or the zero Fault: nothing. It is called by many
+	// goroutines.
 	Fault func(*http.Request) Fault
 }
 
-// Fault is one way in which an answer is wrong. Status comes with a Header and a Body; otherwise at most one field is set. Shift,
-// Whole and Always change the request, which makes signatures invalid that include these headers.
+// Fault is one way in which an answer is wrong. Status comes with a Header and a Body; otherwise at most one field is
+// set. Shift, Whole and Always change the request, which makes signatures invalid that include these headers.
 type Fault struct {
 	Status    int           // the proxy answers with this status; the server is not asked
 	Header    http.Header   // of that answer
@@ -36,8 +38,8 @@ type Fault struct {
 	Pause     time.Duration // the answer is so much later
 }
 
-// Sometimes returns a function for [Rules.Fault] that gives one of the faults to a share of the requests, 0 to 1. The choices
-// follow from the seed and the order of the requests.
+// Sometimes returns a function for [Rules.Fault] that gives one of the faults to a share of the requests, 0 to 1. The
+// choices follow from the seed and the order of the requests.
 func Sometimes(seed uint64, share float64, faults ...Fault) func(*http.Request) Fault {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -1,5 +1,5 @@
-// Package kubernetes reads the manifests of packaging/kubernetes as Kubernetes does. It is a module of its own, because the
-// types of Kubernetes are many.
+// Package kubernetes reads the manifests of packaging/kubernetes as Kubernetes does. It is a module of its own, because
+// the types of Kubernetes are many.
 package kubernetes
 
 import (
@@ -53,7 +53,8 @@ func pods(t *testing.T) map[string]core.PodSpec {
 func TestManifests(t *testing.T) {
 	t.Setenv("JOB_COMPLETION_INDEX", "0") // as in each pod of a Job
 	program := filepath.Join(t.TempDir(), "wkwfs")
-	if output, err := exec.Command("go", "build", "-C", "../..", "-o", program, "./cmd/wkwfs").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-C", "../..", "-o", program,
+		"./cmd/wkwfs").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
 	for file, pod := range pods(t) {

@@ -70,7 +70,8 @@ func TestInterrupt(t *testing.T) {
 // TestFail checks that exactly the reads that touch a failing stripe fail.
 func TestFail(t *testing.T) {
 	mode := Mode{Fail: 0.3, FailFrom: 5 * Stripe, Seed: 3}
-	s := start(t, "-fail", fmt.Sprint(mode.Fail), "-fail-from", fmt.Sprint(mode.FailFrom), "-seed", fmt.Sprint(mode.Seed))
+	s := start(t, "-fail", fmt.Sprint(mode.Fail), "-fail-from", fmt.Sprint(mode.FailFrom), "-seed",
+		fmt.Sprint(mode.Seed))
 	f, err := os.Open(filepath.Join(s.Dir, "7"))
 	if err != nil {
 		t.Fatal(err)

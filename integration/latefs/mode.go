@@ -38,7 +38,8 @@ type Mode struct {
 
 	Hang []Kind // requests of these kinds get no answer until another mode is set
 
-	Interrupt bool // any signal to the caller cancels a request with EINTR; by default only SIGKILL does, as with file servers
+	// any signal to the caller cancels a request with EINTR; by default only SIGKILL does, as with file servers
+	Interrupt bool
 
 	Fail     float64 // fraction of the stripes whose reads fail with EIO
 	FailFrom int64   // byte offset in each file; stripes before it do not fail
@@ -53,9 +54,13 @@ func (m *Mode) register(set *flag.FlagSet) {
 	set.BoolVar(&m.Shuffle, "shuffle", m.Shuffle, "make delays random, from 0 to twice the value")
 	set.IntVar(&m.SlowOneIn, "slow-one-in", m.SlowOneIn, "make one of `N` requests slow; 0: none")
 	set.DurationVar(&m.Slow, "slow", m.Slow, "delay a slow request by this `duration` more")
-	set.Func("hang", fmt.Sprintf("do not answer requests of these `kinds`, separated by commas; empty: answer all. The kinds are %v", Kinds), m.setHang)
-	set.BoolVar(&m.Interrupt, "interrupt", m.Interrupt, "cancel a request with EINTR when its caller gets any signal, not only SIGKILL")
-	set.Float64Var(&m.Fail, "fail", m.Fail, fmt.Sprintf("`fraction` of the stripes of %d bytes whose reads fail", Stripe))
+	set.Func("hang",
+		fmt.Sprintf("do not answer requests of these `kinds`, separated by commas; empty: answer all. The kinds are %v",
+			Kinds), m.setHang)
+	set.BoolVar(&m.Interrupt, "interrupt", m.Interrupt,
+		"cancel a request with EINTR when its caller gets any signal, not only SIGKILL")
+	set.Float64Var(&m.Fail, "fail", m.Fail, fmt.Sprintf("`fraction` of the stripes of %d bytes whose reads fail",
+		Stripe))
 	set.Int64Var(&m.FailFrom, "fail-from", m.FailFrom, "byte `offset` in each file; stripes before it do not fail")
 	set.Uint64Var(&m.Seed, "seed", m.Seed, "seed of all random choices")
 }

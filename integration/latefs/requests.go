@@ -17,11 +17,13 @@ func (r *requests) metadata(kind Kind, by fuse.Caller, cancel <-chan struct{}, s
 }
 
 func (r *requests) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	return r.metadata(Lookup, header.Caller, cancel, func() fuse.Status { return r.RawFileSystem.Lookup(cancel, header, name, out) })
+	return r.metadata(Lookup, header.Caller, cancel,
+		func() fuse.Status { return r.RawFileSystem.Lookup(cancel, header, name, out) })
 }
 
 func (r *requests) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	return r.metadata(Getattr, in.Caller, cancel, func() fuse.Status { return r.RawFileSystem.GetAttr(cancel, in, out) })
+	return r.metadata(Getattr, in.Caller, cancel,
+		func() fuse.Status { return r.RawFileSystem.GetAttr(cancel, in, out) })
 }
 
 func (r *requests) Statx(cancel <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
@@ -46,15 +48,18 @@ func (r *requests) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenO
 }
 
 func (r *requests) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	return r.metadata(Readdir, in.Caller, cancel, func() fuse.Status { return r.RawFileSystem.OpenDir(cancel, in, out) })
+	return r.metadata(Readdir, in.Caller, cancel,
+		func() fuse.Status { return r.RawFileSystem.OpenDir(cancel, in, out) })
 }
 
 func (r *requests) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return r.metadata(Readdir, in.Caller, cancel, func() fuse.Status { return r.RawFileSystem.ReadDir(cancel, in, out) })
+	return r.metadata(Readdir, in.Caller, cancel,
+		func() fuse.Status { return r.RawFileSystem.ReadDir(cancel, in, out) })
 }
 
 func (r *requests) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	return r.metadata(Readdir, in.Caller, cancel, func() fuse.Status { return r.RawFileSystem.ReadDirPlus(cancel, in, out) })
+	return r.metadata(Readdir, in.Caller, cancel,
+		func() fuse.Status { return r.RawFileSystem.ReadDirPlus(cancel, in, out) })
 }
 
 func (r *requests) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (target []byte, status fuse.Status) {
@@ -65,7 +70,8 @@ func (r *requests) Readlink(cancel <-chan struct{}, header *fuse.InHeader) (targ
 	return target, status
 }
 
-func (r *requests) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, name string, dest []byte) (n uint32, status fuse.Status) {
+func (r *requests) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, name string, dest []byte) (n uint32,
+	status fuse.Status) {
 	status = r.metadata(Getxattr, header.Caller, cancel, func() (status fuse.Status) {
 		n, status = r.RawFileSystem.GetXAttr(cancel, header, name, dest)
 		return status
@@ -73,7 +79,8 @@ func (r *requests) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, name 
 	return n, status
 }
 
-func (r *requests) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (n uint32, status fuse.Status) {
+func (r *requests) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (n uint32,
+	status fuse.Status) {
 	status = r.metadata(Getxattr, header.Caller, cancel, func() (status fuse.Status) {
 		n, status = r.RawFileSystem.ListXAttr(cancel, header, dest)
 		return status
@@ -81,7 +88,8 @@ func (r *requests) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest
 	return n, status
 }
 
-func (r *requests) Read(cancel <-chan struct{}, in *fuse.ReadIn, p []byte) (result fuse.ReadResult, status fuse.Status) {
+func (r *requests) Read(cancel <-chan struct{}, in *fuse.ReadIn, p []byte) (result fuse.ReadResult,
+	status fuse.Status) {
 	status = r.gate.pass(request{Read, len(p), in.Pid, cancel}, func() (status fuse.Status) {
 		if mode, _ := r.gate.snapshot(); mode.Fails(int64(in.Offset), int64(len(p))) {
 			return fuse.EIO

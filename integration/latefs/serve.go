@@ -44,7 +44,8 @@ func Run(args []string, stderr io.Writer) error {
 	err = s.serve(g, server, signals)
 	if s.counts {
 		_, c := g.snapshot()
-		fmt.Fprintf(stderr, "latefs: %d reads of %d KiB in total, at most %d in flight; %d metadata requests, at most %d in flight: %v\n",
+		fmt.Fprintf(stderr,
+			"latefs: %d reads of %d KiB in total, at most %d in flight; %d metadata requests, at most %d in flight: %v\n",
 			c.Reads, c.Bytes>>10, c.MostReads, c.Metadata, c.MostMetadata, c.Requests)
 	}
 	return err
@@ -58,7 +59,8 @@ func parse(args []string, stderr io.Writer) (s settings, err error) {
 		set.PrintDefaults()
 	}
 	s.mode.register(set)
-	set.StringVar(&s.control, "control", "", "`path` of a socket that reads lines of these flags while the file system is mounted, and answers with counts")
+	set.StringVar(&s.control, "control", "",
+		"`path` of a socket that reads lines of these flags while the file system is mounted, and answers with counts")
 	set.BoolVar(&s.hold, "hold", false, "end when standard input or the parent process ends")
 	set.BoolVar(&s.counts, "counts", false, "print the number of requests at the end")
 	if err := set.Parse(args); err != nil {

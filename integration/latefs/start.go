@@ -34,9 +34,11 @@ func Start(command []string, source, dir string, flags ...string) (*Server, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Control: Control(filepath.Join(temporary, "control")), Dir: dir, temporary: temporary, ended: make(chan error, 1)}
+	s := &Server{Control: Control(filepath.Join(temporary, "control")), Dir: dir, temporary: temporary,
+		ended: make(chan error, 1)}
 	s.stop = sync.OnceValue(s.end)
-	if err := s.start(slices.Concat(command, flags, []string{"-hold", "-control", string(s.Control), source, dir})); err != nil {
+	if err := s.start(slices.Concat(command, flags, []string{"-hold", "-control", string(s.Control), source,
+		dir})); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temporary))
 	}
 	return s, nil

@@ -38,7 +38,8 @@ func runProbe(t testing.TB, do func(testing.TB)) *probe {
 	return p
 }
 
-// inOwnGoroutine calls do in a goroutine and waits for its end. A panic in do is a failure. FailNow ends do and not the test.
+// inOwnGoroutine calls do in a goroutine and waits for its end. A panic in do is a failure. FailNow ends do and not the
+// test.
 func (p *probe) inOwnGoroutine(do func()) {
 	ended := make(chan struct{})
 	go func() {

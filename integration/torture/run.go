@@ -19,8 +19,8 @@ type Options struct {
 	Again  string        // the command that runs a trial, for a report; the name of the trial and flags follow
 }
 
-// Run takes turns between the trials. The test fails if a case fails. A trial that has failed runs no other case. The others
-// continue.
+// Run takes turns between the trials. The test fails if a case fails. A trial that has failed runs no other case. The
+// others continue.
 func Run(t *testing.T, o Options, trials ...Trial) {
 	t.Helper()
 	machine{t, o, time.Now().Add(o.Time), map[string]int{}}.takeTurns(trials)
@@ -87,11 +87,13 @@ func (m machine) try(trial Trial, n int) bool {
 		return true
 	}
 	small, tries := shrink(c, fails, func() bool { return time.Now().Before(end) })
-	m.t.Errorf("%s: %s\nmade smaller in %d tries, from %d to %d bytes:\n%s\n%s'%s'", where, last, tries, len(format(c)), len(format(small)), format(small), again, format(small))
+	m.t.Errorf("%s: %s\nmade smaller in %d tries, from %d to %d bytes:\n%s\n%s'%s'", where, last, tries, len(format(c)),
+		len(format(small)), format(small), again, format(small))
 	return false
 }
 
-// kindOf returns the words of a failure: its first line without numbers, paths and quotes. A smaller case must fail in the same way.
+// kindOf returns the words of a failure: its first line without numbers, paths and quotes. A smaller case must fail in
+// the same way.
 func kindOf(failure string) string {
 	line, _, _ := strings.Cut(failure, "\n")
 	return specific.ReplaceAllString(line, "")
@@ -99,8 +101,8 @@ func kindOf(failure string) string {
 
 var specific = regexp.MustCompile(`"[^"]*"|\S*[/0-9]\S*`)
 
-// once runs a case in its own temporary directory, and returns its failures as text, or "". A case that takes longer than Limit
-// ends the test, because its goroutine cannot be stopped.
+// once runs a case in its own temporary directory, and returns its failures as text, or "". A case that takes longer
+// than Limit ends the test, because its goroutine cannot be stopped.
 func (m machine) once(trial Trial, c any) string {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

@@ -28,8 +28,8 @@ func shrink(c any, fails func(any) bool, goOn func() bool) (smallest any, tries 
 
 var seedType = reflect.TypeFor[Seed]()
 
-// smaller yields values that are smaller than v, those with the largest parts left out first. They may share memory with v,
-// which does not change.
+// smaller yields values that are smaller than v, those with the largest parts left out first. They may share memory
+// with v, which does not change.
 func smaller(v reflect.Value) iter.Seq[reflect.Value] {
 	return func(yield func(reflect.Value) bool) { each(v, yield) }
 }
@@ -45,7 +45,8 @@ func each(v reflect.Value, yield func(reflect.Value) bool) bool {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return eachInt(v, yield)
 	case reflect.Float64:
-		return v.Float() == 0 || yield(reflect.Zero(v.Type())) && (v.Float() == math.Trunc(v.Float()) || yield(with(v, func(n reflect.Value) { n.SetFloat(math.Trunc(v.Float())) })))
+		return v.Float() == 0 || yield(reflect.Zero(v.Type())) && (v.Float() == math.Trunc(v.Float()) ||
+			yield(with(v, func(n reflect.Value) { n.SetFloat(math.Trunc(v.Float())) })))
 	case reflect.String:
 		return eachString(v, yield)
 	case reflect.Slice:

@@ -20,7 +20,8 @@ type tried struct {
 }
 
 func generateTried(r *rand.Rand) tried {
-	c := tried{Words: map[string]any{}, Text: strings.Repeat("sound ", r.IntN(10)) + "bad" + strings.Repeat(" sound", r.IntN(10)), Seed: Seed(r.Uint64())}
+	c := tried{Words: map[string]any{}, Text: strings.Repeat("sound ", r.IntN(10)) + "bad" + strings.Repeat(" sound",
+		r.IntN(10)), Seed: Seed(r.Uint64())}
 	for range 5 + r.IntN(50) {
 		c.Numbers = append(c.Numbers, r.IntN(1000))
 	}
@@ -50,7 +51,8 @@ func TestShrink(t *testing.T) {
 // TestShrinkEnds checks that shrink ends when the time is over.
 func TestShrinkEnds(t *testing.T) {
 	left := 3
-	if _, tries := shrink(tried{Text: strings.Repeat("a", 100)}, func(c any) bool { return c.(tried).Text != "" }, func() bool { left--; return left >= 0 }); tries != 3 {
+	if _, tries := shrink(tried{Text: strings.Repeat("a", 100)}, func(c any) bool { return c.(tried).Text != "" },
+		func() bool { left--; return left >= 0 }); tries != 3 {
 		t.Errorf("%d tries", tries)
 	}
 }
@@ -63,7 +65,8 @@ func TestCasesAreDeterministic(t *testing.T) {
 		if !reflect.DeepEqual(a.caseOf(7, n), a.caseOf(7, n)) {
 			t.Errorf("case %d: twice the same seed, two cases", n)
 		}
-		if reflect.DeepEqual(a.caseOf(7, n), a.caseOf(8, n)) || reflect.DeepEqual(a.caseOf(7, n), b.caseOf(7, n)) || reflect.DeepEqual(a.caseOf(7, n), a.caseOf(7, n+1)) {
+		if reflect.DeepEqual(a.caseOf(7, n), a.caseOf(8, n)) || reflect.DeepEqual(a.caseOf(7, n), b.caseOf(7, n)) ||
+			reflect.DeepEqual(a.caseOf(7, n), a.caseOf(7, n+1)) {
 			t.Errorf("case %d: another seed, trial or number, and the same case", n)
 		}
 	}
@@ -106,7 +109,8 @@ func TestProbe(t *testing.T) {
 	if !slices.Equal(order, []string{"second", "first"}) {
 		t.Errorf("cleaned up in the order %v", order)
 	}
-	if got := runProbe(t, func(testing.TB) { panic("at once") }).report(); !strings.HasPrefix(got, "panic in the trial: at once\n") {
+	if got := runProbe(t, func(testing.TB) { panic("at once") }).report(); !strings.HasPrefix(got,
+		"panic in the trial: at once\n") {
 		t.Errorf("panics: got %q", got)
 	}
 	var dir string
@@ -116,8 +120,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestRunReports runs several trials, one of which fails. The run goes on with the others. It fails, and its output has the
-// seed and the smallest case.
+// TestRunReports runs several trials, one of which fails. The run goes on with the others. It fails, and its output has
+// the seed and the smallest case.
 func TestRunReports(t *testing.T) {
 	ran := map[string]int{}
 	trial := func(name string, fails func(tried) bool) Trial {
@@ -132,13 +136,16 @@ func TestRunReports(t *testing.T) {
 		})
 	}
 	before := os.TempDir()
-	good, bad := trial("good", func(tried) bool { return false }), trial("bad", func(c tried) bool { return strings.Contains(c.Text, "bad") })
+	good, bad := trial("good", func(tried) bool { return false }),
+		trial("bad", func(c tried) bool { return strings.Contains(c.Text, "bad") })
 	watcher := runProbe(t, func(t testing.TB) {
-		m := machine{t, Options{Seed: 9, Shrink: time.Minute, Limit: time.Minute, Again: "make again "}, time.Time{}, map[string]int{}}
+		m := machine{t, Options{Seed: 9, Shrink: time.Minute, Limit: time.Minute, Again: "make again "}, time.Time{},
+			map[string]int{}}
 		m.takeTurns([]Trial{bad, good})
 	})
 	report := watcher.report()
-	for _, want := range []string{"bad, case 0 of seed 9", `broken by "bad"`, `"text":"bad"`, "make again bad", "-torture.seed=9", "-torture.case="} {
+	for _, want := range []string{"bad, case 0 of seed 9", `broken by "bad"`, `"text":"bad"`, "make again bad",
+		"-torture.seed=9", "-torture.case="} {
 		if !strings.Contains(report, want) {
 			t.Errorf("the report lacks %q:\n%s", want, report)
 		}

@@ -24,8 +24,8 @@ type Trial struct {
 	kind     reflect.Type // of a case
 }
 
-// New returns a trial. generate makes a case. run fails t if the program breaks a promise. It skips t if the case makes no
-// sense, which is possible after parts were left out. The JSON of a case must have all of the case.
+// New returns a trial. generate makes a case. run fails t if the program breaks a promise. It skips t if the case makes
+// no sense, which is possible after parts were left out. The JSON of a case must have all of the case.
 func New[C any](name string, generate func(*rand.Rand) C, run func(t testing.TB, c C)) Trial {
 	return Trial{
 		Name:     name,

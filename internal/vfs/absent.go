@@ -10,9 +10,9 @@ import (
 )
 
 // CheckAbsent returns err, the error of a request for name. If err says that name does not exist although an element of
-// the path exists, CheckAbsent returns an error that names this element and is not fs.ErrNotExist: a link that cannot be
-// followed, or a file where a directory has to be. Such an element stands for data that were written, so a format must
-// not treat them as absent and return zeros.
+// the path exists, CheckAbsent returns an error that names this element and is not fs.ErrNotExist: a link that cannot
+// be followed, or a file where a directory has to be. Such an element stands for data that were written, so a format
+// must not treat them as absent and return zeros.
 //
 // CheckAbsent checks the elements of name below dir. name is a path in fsys, not relative to dir.
 func CheckAbsent(fsys fs.FS, dir, name string, err error) error {

@@ -36,7 +36,8 @@ func TestCheckAbsent(t *testing.T) {
 		{"mag", "mag/z1/y0/x0", fs.ErrNotExist, "mag/z1: a symbolic link that leads nowhere"},
 		{"mag", "mag/z2/y0/x0", fs.ErrNotExist, "mag/z2/y0/x0: a symbolic link that leads nowhere"},
 		{"mag", "mag/z2/y0/x1", fs.ErrNotExist, ""},
-		{"mag", "mag/self", fs.ErrNotExist, "mag/self: a symbolic link that is not followed: too many levels of symbolic links"},
+		{"mag", "mag/self", fs.ErrNotExist,
+			"mag/self: a symbolic link that is not followed: too many levels of symbolic links"},
 		{".", "lost/z0", fs.ErrNotExist, "lost: a symbolic link that leads nowhere"},
 		{"lost", "lost/z0", fs.ErrNotExist, ""}, // not below dir
 		{".", "mag/z1", other, ""},

@@ -9,8 +9,8 @@ import (
 	"testing/fstest"
 )
 
-// stepFS is a file system without ReadDir. Its directories return up to step entries at a time, from the last to the first, and fail with err
-// after all of them.
+// stepFS is a file system without ReadDir. Its directories return up to step entries at a time, from the last to the
+// first, and fail with err after all of them.
 type stepFS struct {
 	files fstest.MapFS
 	step  int
@@ -51,8 +51,8 @@ func (f failingFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, f.err
 }
 
-// TestAllBatches lists and describes small directories in batches of all sizes. All but the last are full, each is sorted, none is empty but one
-// with an error, and together they have each entry once.
+// TestAllBatches lists and describes small directories in batches of all sizes. All but the last are full, each is
+// sorted, none is empty but one with an error, and together they have each entry once.
 func TestAllBatches(t *testing.T) {
 	broken := errors.New("broken")
 	for n := range 8 {
@@ -77,7 +77,8 @@ func TestAllBatches(t *testing.T) {
 						t.Errorf("%s: got %v", what, seen)
 					}
 					described := 0
-					for batch, err := range describeBatches(list(fsys, "dir", 3), size, func(name string) bool { return name != "1" }, func([]Described) {}) {
+					for batch, err := range describeBatches(list(fsys, "dir", 3), size,
+						func(name string) bool { return name != "1" }, func([]Described) {}) {
 						if len(batch) > size || err != want && err != nil || (err == nil) != (len(batch) > 0) {
 							t.Errorf("%s: described %v, %v", what, batch, err)
 						}

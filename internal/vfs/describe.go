@@ -41,11 +41,13 @@ func Describe(fsys fs.FS, dir string, wanted func(name string) bool) iter.Seq2[[
 }
 
 // DescribeBatches yields the wanted entries of batches as [Describe] does. describe sets Info and Err.
-func DescribeBatches(batches iter.Seq2[[]fs.DirEntry, error], wanted func(name string) bool, describe func([]Described)) iter.Seq2[[]Described, error] {
+func DescribeBatches(batches iter.Seq2[[]fs.DirEntry, error], wanted func(name string) bool,
+	describe func([]Described)) iter.Seq2[[]Described, error] {
 	return describeBatches(batches, describedSize, wanted, describe)
 }
 
-func describeBatches(batches iter.Seq2[[]fs.DirEntry, error], size int, wanted func(name string) bool, describe func([]Described)) iter.Seq2[[]Described, error] {
+func describeBatches(batches iter.Seq2[[]fs.DirEntry, error], size int, wanted func(name string) bool,
+	describe func([]Described)) iter.Seq2[[]Described, error] {
 	return func(yield func([]Described, error) bool) {
 		for batch, err := range batches {
 			for part := range slices.Chunk(batch, size) {

@@ -26,14 +26,16 @@ type Details struct {
 	Version func() Version
 	// Stored returns how many bytes the file occupies in the store. In a decoded view this is not its size.
 	Stored func() int64
-	// Source describes the stored file, if the file is computed from what is in the store, or is a chunk in a stored file.
+	// Source describes the stored file, if the file is computed from what is in the store, or is a chunk in a stored
+	// file.
 	Source fs.FileInfo
-	// Attributes returns the extended attributes by their full names, such as "user.comment". The caller must not change the map.
+	// Attributes returns the extended attributes by their full names, such as "user.comment". The caller must not
+	// change the map.
 	Attributes func() map[string]string
 	// Live says that the file is about the server itself, or is a directory of such files.
 	//
-	// Each open of a live file returns new content, so its bytes must not be cached, and its size is unknown before. Its
-	// owner and permissions are never replaced.
+	// Each open of a live file returns new content, so its bytes must not be cached, and its size is unknown before.
+	// Its owner and permissions are never replaced.
 	Live bool
 	// Writable says that the file may be a [Writer]. Reads of such a file have what it contains when they are made, not
 	// when it was opened, so its version says nothing.
@@ -85,8 +87,8 @@ func VersionOf(info fs.FileInfo) Version {
 	return Version(sum[:16])
 }
 
-// HasModTime reports whether the time of the last change of a file or directory is known. Directories of object stores have none:
-// theirs is the start of 1970.
+// HasModTime reports whether the time of the last change of a file or directory is known. Directories of object stores
+// have none: theirs is the start of 1970.
 func HasModTime(info fs.FileInfo) bool { return info.ModTime().Unix() != 0 }
 
 // StoredOf returns the number of bytes that the file occupies in the store. If info does not know it, this

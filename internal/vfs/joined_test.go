@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestJoinInfos: several files have the sum of their sizes, the latest time, the permissions of users who may read all, and a version that changes
-// with each, or if one appears.
+// TestJoinInfos: several files have the sum of their sizes, the latest time, the permissions of users who may read all,
+// and a version that changes with each, or if one appears.
 func TestJoinInfos(t *testing.T) {
 	files := fstest.MapFS{
 		"a": {Data: []byte("abc"), Mode: 0o644, ModTime: time.Unix(5, 0)},
@@ -24,7 +24,8 @@ func TestJoinInfos(t *testing.T) {
 	}
 	a, b := stat("a"), stat("b")
 	both := JoinInfos([]fs.FileInfo{a, nil, b})
-	if both.Size() != 7 || StoredOf(both) != 7 || !both.ModTime().Equal(time.Unix(9, 0)) || both.Mode().Perm() != 0o400 || both.Name() != "a" {
+	if both.Size() != 7 || StoredOf(both) != 7 || !both.ModTime().Equal(time.Unix(9, 0)) ||
+		both.Mode().Perm() != 0o400 || both.Name() != "a" {
 		t.Errorf("got %d bytes, %v, %v, %s", both.Size(), both.ModTime(), both.Mode(), both.Name())
 	}
 	if single := JoinInfos([]fs.FileInfo{b}); single != b {
@@ -46,7 +47,8 @@ func TestJoinInfos(t *testing.T) {
 
 // TestNothingListed: only a server that can list may say that a directory has no files.
 func TestNothingListed(t *testing.T) {
-	if !NothingListed(fs.ErrNotExist) || NothingListed(errors.Join(errors.ErrUnsupported, fs.ErrNotExist)) || NothingListed(nil) {
+	if !NothingListed(fs.ErrNotExist) || NothingListed(errors.Join(errors.ErrUnsupported, fs.ErrNotExist)) ||
+		NothingListed(nil) {
 		t.Error("NothingListed does not tell an absent directory from a server without listings")
 	}
 	if entries, err := fs.ReadDir(NoFiles{}, "."); len(entries) != 0 || err != nil {

@@ -47,12 +47,12 @@ func list(fsys fs.FS, dir string, size int) iter.Seq2[[]fs.DirEntry, error] {
 	}
 }
 
-// CannotList reports whether the error of a listing says that the source has no listings at all, as some web servers. Then entries
-// are found only by their names.
+// CannotList reports whether the error of a listing says that the source has no listings at all, as some web servers.
+// Then entries are found only by their names.
 func CannotList(err error) bool { return errors.Is(err, errors.ErrUnsupported) }
 
-// NothingListed reports whether the error of a listing says that there is no directory, and so no file in it. A server without listings may
-// answer so for a directory that has files: then NothingListed returns false.
+// NothingListed reports whether the error of a listing says that there is no directory, and so no file in it. A server
+// without listings may answer so for a directory that has files: then NothingListed returns false.
 func NothingListed(err error) bool { return errors.Is(err, fs.ErrNotExist) && !CannotList(err) }
 
 // listFile lists a directory by opening it.

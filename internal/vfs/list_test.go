@@ -105,7 +105,8 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	for what, fsys := range map[string]fs.FS{"at once": fstest.MapFS{"file": {}}, "opened": opens{fstest.MapFS{"file": {}}, 1, nil}} {
+	for what, fsys := range map[string]fs.FS{"at once": fstest.MapFS{"file": {}},
+		"opened": opens{fstest.MapFS{"file": {}}, 1, nil}} {
 		for _, dir := range []string{"nothing", "file"} {
 			if got, _, err := names(t, vfs.List(fsys, dir)); err == nil || len(got) > 0 {
 				t.Errorf("%s, %s: got %v, %v", what, dir, got, err)

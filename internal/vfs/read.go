@@ -72,13 +72,12 @@ func ReadRanges(ctx context.Context, f fs.File, ranges []Range) {
 
 // ObjectFile is an open file of an object store, of which parts may be on a disk of this machine.
 type ObjectFile interface {
-	// ReadParts fills the ranges with one request. They do not overlap, and are in the order of their offsets. It needs no memory for
-	// the gaps between them.
-	// The error is that of all ranges, whose own errors it does not set. It is io.ErrUnexpectedEOF if the file is too short.
-	// After an error the content of the ranges is undefined.
+	// ReadParts fills the ranges with one request. They do not overlap, and are in the order of their offsets. It needs
+	// no memory for the gaps between them. The error is that of all ranges, whose own errors it does not set. It is
+	// io.ErrUnexpectedEOF if the file is too short. After an error the content of the ranges is undefined.
 	ReadParts(ctx context.Context, ranges []Range) error
-	// ReadCached fills p from byte offset off and returns true if that needs no request to the source. If it returns false, the
-	// content of p is undefined.
+	// ReadCached fills p from byte offset off and returns true if that needs no request to the source. If it returns
+	// false, the content of p is undefined.
 	ReadCached(p []byte, off int64) bool
 }
 
@@ -120,7 +119,8 @@ type Sink struct {
 	Write func(p []byte, off int64) (more bool)
 }
 
-// Takes reports whether n bytes at byte offset off are what the sink takes of a file of size bytes: whole pages inside of the file.
+// Takes reports whether n bytes at byte offset off are what the sink takes of a file of size bytes: whole pages inside
+// of the file.
 func (s Sink) Takes(off, n, size int64) bool {
 	pushed := span.Of(off, n)
 	return off >= 0 && !pushed.Empty() && pushed.To(size).AlignIn(s.Page) == pushed

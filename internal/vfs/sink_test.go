@@ -19,7 +19,8 @@ func TestSinkTakes(t *testing.T) {
 		}
 	}
 	const largest = math.MaxInt64
-	for _, c := range [][3]int64{{largest - 3, 4, largest}, {largest - 3, 8, 16}, {math.MinInt64, 4, 16}, {4, largest - 3, 16}} {
+	for _, c := range [][3]int64{{largest - 3, 4, largest}, {largest - 3, 8, 16}, {math.MinInt64, 4, 16},
+		{4, largest - 3, 16}} {
 		if s.Takes(c[0], c[1], c[2]) {
 			t.Errorf("%d bytes at %d of %d are taken", c[1], c[0], c[2])
 		}

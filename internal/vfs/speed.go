@@ -1,25 +1,27 @@
 package vfs
 
-// Speed is how a source answers, as far as its last answers show it. The zero value is that of a source about which nothing is known.
+// Speed is how a source answers, as far as its last answers show it. The zero value is that of a source about which
+// nothing is known.
 type Speed struct {
-	// Late says that answers take so long that many requests should be in flight at a time, as with a file server or an object store.
-	// A local disk is not late.
+	// Late says that answers take so long that many requests should be in flight at a time, as with a file server or an
+	// object store. A local disk is not late.
 	Late bool
-	// Near says that a disk of this machine had all that was read last: readers need no more of a late source in flight than of a
-	// disk. The next read may need the source again.
+	// Near says that a disk of this machine had all that was read last: readers need no more of a late source in flight
+	// than of a disk. The next read may need the source again.
 	Near bool
-	// AtOnce says that the source is a disk of this machine. It is never late, and no request to it hangs. The caller of a request may
-	// wait for the answer, even if somebody else may want to stop the caller.
+	// AtOnce says that the source is a disk of this machine. It is never late, and no request to it hangs. The caller
+	// of a request may wait for the answer, even if somebody else may want to stop the caller.
 	AtOnce bool
 	// Remote says that the source is an object store. That never changes.
 	Remote bool
-	// Long is the number of bytes that a request may have without taking much longer, as to an object store or a distant file server.
-	// It is 0 if a request should have the bytes that are needed.
+	// Long is the number of bytes that a request may have without taking much longer, as to an object store or a
+	// distant file server. It is 0 if a request should have the bytes that are needed.
 	Long int
 }
 
-// OfChunks returns the speed of a source whose files are chunks or shards, as of Zarr and Precomputed. They have no long requests: loads would
-// get the shape of the order of blocks in WKW. With 30 ms for a request, a sequential reader of shards took two to four times as long.
+// OfChunks returns the speed of a source whose files are chunks or shards, as of Zarr and Precomputed. They have no
+// long requests: loads would get the shape of the order of blocks in WKW. With 30 ms for a request, a sequential reader
+// of shards took two to four times as long.
 func (s Speed) OfChunks() Speed {
 	s.Long = 0
 	return s
@@ -31,7 +33,8 @@ type SpeedReporter interface {
 	Speed() Speed
 }
 
-// SpeedOf returns the speed of a file system, an open file or a source of blocks. It is the zero value if that is no [SpeedReporter].
+// SpeedOf returns the speed of a file system, an open file or a source of blocks. It is the zero value if that is no
+// [SpeedReporter].
 func SpeedOf(x any) Speed {
 	if r, ok := x.(SpeedReporter); ok {
 		return r.Speed()

@@ -2,8 +2,8 @@ package vfs
 
 import "context"
 
-// Writer is an open file whose bytes can be written. Its size never changes. Other files may show the same data: what is
-// written is also read through them, after Sync at the latest.
+// Writer is an open file whose bytes can be written. Its size never changes. Other files may show the same data: what
+// is written is also read through them, after Sync at the latest.
 type Writer interface {
 	// WriteAtContext writes all of p at byte offset off. When it returns, each later read of the file has the bytes. If
 	// the file cannot have them, the error wraps [fs.ErrInvalid], or [ErrSize] where the file ends before them.

@@ -70,7 +70,8 @@ func (c *chunk) labelByCode(next int, voxel [3]int) (int, error) {
 	switch {
 	case code < codeLabel:
 		if !c.copyNeighbour(int(code), at, voxel) {
-			return 0, c.locations.fault(next, fmt.Sprintf("a code for a neighbour of voxel %v that has a label", voxel), code)
+			return 0, c.locations.fault(next, fmt.Sprintf("a code for a neighbour of voxel %v that has a label", voxel),
+				code)
 		}
 	case code == codeLabel:
 		next++

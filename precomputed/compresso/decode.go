@@ -62,7 +62,8 @@ func Decode(data []byte, size [3]int, bytesPerValue int, dst []byte) error {
 	return c.labelBoundary()
 }
 
-// Memory returns how many bytes Decode takes at most for a number of voxels, with garbage: a byte for each voxel, and 16 for each run.
+// Memory returns how many bytes Decode takes at most for a number of voxels, with garbage: a byte for each voxel, and
+// 16 for each run.
 func Memory(voxels int) int { return voxels + 2*16*(voxels/2+1) }
 
 // chunk has the parts of a chunk, and the decoded voxels.

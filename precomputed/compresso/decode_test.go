@@ -113,26 +113,41 @@ func TestErrors(t *testing.T) {
 		{"magic", nil, put(0, 'C'), `magic at byte 0: expected "cpso", found "Cpso"`},
 		{"version", nil, put(4, 2), "format version at byte 4: expected 0 or 1, found 2"},
 		{"width 3", nil, put(5, 3), "bytes of a label at byte 5: expected 1, 2, 4 or 8, found 3"},
-		{"width 2", nil, put(5, 2), "number of locations at byte 27: expected at most 3 in a chunk of 50 bytes, found 7"},
+		{"width 2", nil, put(5, 2),
+			"number of locations at byte 27: expected at most 3 in a chunk of 50 bytes, found 7"},
 		{"size", nil, put(6, 5), "size at byte 6: expected [4 2 2], found [5 2 2]"},
 		{"no step", nil, put(12, 0), "window size at byte 12: expected 1 to 64 voxels, found [0 2 1]"},
 		{"large step", nil, put(12, 255), "window size at byte 12: expected 1 to 64 voxels, found [255 2 1]"},
-		{"ids", nil, put(22, 255), "number of ids at byte 15: expected at most 14 in a chunk of 50 bytes, found 18374686479671623683"},
+		{"ids", nil, put(22, 255),
+			"number of ids at byte 15: expected at most 14 in a chunk of 50 bytes, found 18374686479671623683"},
 		{"connectivity", nil, put(35, 8), "connectivity at byte 35: expected 4 or 6, found 8"},
 		{"no index", nil, put(4, 1), "index at byte 48: expected 4 bytes, found 2"},
-		{"more windows", func(s *stream) { s.windows = append(s.windows, 0) }, nil, "window 2 at byte 50: expected the end of the windows, 0 bytes before the end of the chunk, found 1 more bytes"},
-		{"fewer windows", func(s *stream) { s.windows = s.windows[:1] }, nil, "window 1 at byte 49: expected 2 windows, found 1 before the end"},
-		{"long run", func(s *stream) { s.windows[0] = 3<<1 | 1 }, nil, "window 0 at byte 48: expected a run within 2 windows, 0 done, found 3"},
-		{"long run after another", func(s *stream) { s.windows[1] = 2<<1 | 1 }, nil, "window 1 at byte 49: expected a run within 2 windows, 1 done, found 2"},
-		{"value", func(s *stream) { s.windows[1] = 2 << 1 }, nil, "window 1 at byte 49: expected one of 2 values, found 2"},
-		{"fewer ids", func(s *stream) { s.ids = s.ids[:2] }, nil, "id 2 at byte 38: expected a label for each component, found 2 labels"},
-		{"more ids", func(s *stream) { s.ids = append(s.ids, 1) }, nil, "id 3 at byte 39: expected 4 components, found 3"},
-		{"fewer locations", func(s *stream) { s.locations = s.locations[:6] }, nil, "location 6 at byte 47: expected a code for voxel [2 1 1], found the end of the locations"},
-		{"more locations", func(s *stream) { s.locations = append(s.locations, 0) }, nil, "location 7 at byte 48: expected the end of the locations, found 1 more"},
-		{"no label", func(s *stream) { s.locations[6] = codeLabel }, nil, "location 7 at byte 48: expected the label of voxel [2 1 1], found the end of the locations"},
-		{"left of all", func(s *stream) { s.locations[4] = codeLeft }, nil, "location 4 at byte 45: expected a code for a neighbour of voxel [0 1 1] that has a label, found 0"},
-		{"below all", func(s *stream) { s.locations[6] = codeBelow }, nil, "location 6 at byte 47: expected a code for a neighbour of voxel [2 1 1] that has a label, found 5"},
-		{"no label yet", func(s *stream) { s.locations[2] = codeDown }, nil, "location 2 at byte 43: expected a code for a neighbour of voxel [1 0 1] that has a label, found 3"},
+		{"more windows", func(s *stream) { s.windows = append(s.windows, 0) }, nil,
+			"window 2 at byte 50: expected the end of the windows, 0 bytes before the end of the chunk, found 1 more bytes"},
+		{"fewer windows", func(s *stream) { s.windows = s.windows[:1] }, nil,
+			"window 1 at byte 49: expected 2 windows, found 1 before the end"},
+		{"long run", func(s *stream) { s.windows[0] = 3<<1 | 1 }, nil,
+			"window 0 at byte 48: expected a run within 2 windows, 0 done, found 3"},
+		{"long run after another", func(s *stream) { s.windows[1] = 2<<1 | 1 }, nil,
+			"window 1 at byte 49: expected a run within 2 windows, 1 done, found 2"},
+		{"value", func(s *stream) { s.windows[1] = 2 << 1 }, nil,
+			"window 1 at byte 49: expected one of 2 values, found 2"},
+		{"fewer ids", func(s *stream) { s.ids = s.ids[:2] }, nil,
+			"id 2 at byte 38: expected a label for each component, found 2 labels"},
+		{"more ids", func(s *stream) { s.ids = append(s.ids, 1) }, nil,
+			"id 3 at byte 39: expected 4 components, found 3"},
+		{"fewer locations", func(s *stream) { s.locations = s.locations[:6] }, nil,
+			"location 6 at byte 47: expected a code for voxel [2 1 1], found the end of the locations"},
+		{"more locations", func(s *stream) { s.locations = append(s.locations, 0) }, nil,
+			"location 7 at byte 48: expected the end of the locations, found 1 more"},
+		{"no label", func(s *stream) { s.locations[6] = codeLabel }, nil,
+			"location 7 at byte 48: expected the label of voxel [2 1 1], found the end of the locations"},
+		{"left of all", func(s *stream) { s.locations[4] = codeLeft }, nil,
+			"location 4 at byte 45: expected a code for a neighbour of voxel [0 1 1] that has a label, found 0"},
+		{"below all", func(s *stream) { s.locations[6] = codeBelow }, nil,
+			"location 6 at byte 47: expected a code for a neighbour of voxel [2 1 1] that has a label, found 5"},
+		{"no label yet", func(s *stream) { s.locations[2] = codeDown }, nil,
+			"location 2 at byte 43: expected a code for a neighbour of voxel [1 0 1] that has a label, found 3"},
 	} {
 		s := twoSlices()
 		if c.change != nil {
@@ -143,7 +158,8 @@ func TestErrors(t *testing.T) {
 			data = c.patch(data)
 		}
 		err := Decode(data, [3]int{4, 2, 2}, 1, make([]byte, 16))
-		if _, is := errors.AsType[*volume.FormatError](err); !is || strings.TrimPrefix(err.Error(), "compresso: ") != c.want {
+		if _, is := errors.AsType[*volume.FormatError](err); !is ||
+			strings.TrimPrefix(err.Error(), "compresso: ") != c.want {
 			t.Errorf("%s: got\n%v, expected\n%s", c.name, err, c.want)
 		}
 	}
@@ -179,14 +195,16 @@ func FuzzDecode(f *testing.F) {
 	s := twoSlices()
 	s.version, s.index, s.connectivity = 1, make([]byte, 4), 6
 	f.Add(s.encode())
-	f.Add(stream{width: 8, size: [3]uint16{9, 9, 9}, step: [3]byte{8, 8, 1}, connectivity: 4, ids: make([]uint64, 9), values: []uint64{0}, windows: []uint64{36<<1 | 1}}.encode())
+	f.Add(stream{width: 8, size: [3]uint16{9, 9, 9}, step: [3]byte{8, 8, 1}, connectivity: 4, ids: make([]uint64, 9),
+		values: []uint64{0}, windows: []uint64{36<<1 | 1}}.encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := parse(data)
 		if err != nil || c.size[0]*c.size[1]*c.size[2] > 1<<18 {
 			return
 		}
 		err = Decode(data, c.size, c.width, make([]byte, c.size[0]*c.size[1]*c.size[2]*c.width))
-		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is && min(c.size[0], c.size[1], c.size[2]) > 0 {
+		if _, is := errors.AsType[*volume.FormatError](err); err != nil && !is &&
+			min(c.size[0], c.size[1], c.size[2]) > 0 {
 			t.Fatal(err)
 		}
 	})

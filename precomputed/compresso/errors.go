@@ -7,5 +7,6 @@ import (
 )
 
 func invalid(part string, offset int, expected, found string) error {
-	return fmt.Errorf("compresso: %w", &volume.FormatError{Part: part, Offset: int64(offset), Expected: expected, Found: found})
+	return fmt.Errorf("compresso: %w", &volume.FormatError{Part: part, Offset: int64(offset), Expected: expected,
+		Found: found})
 }

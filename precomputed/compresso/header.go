@@ -70,7 +70,8 @@ func (c *chunk) split(data []byte, windowWidth int) error {
 		{&c.locations, "location", binary.LittleEndian.Uint64(data[27:]), 27, c.width},
 	} {
 		if room := uint64((len(data) - start) / s.width); s.count > room {
-			return invalid("number of "+s.name+"s", s.field, fmt.Sprintf("at most %d in a chunk of %d bytes", room, len(data)), fmt.Sprint(s.count))
+			return invalid("number of "+s.name+"s", s.field, fmt.Sprintf("at most %d in a chunk of %d bytes", room,
+				len(data)), fmt.Sprint(s.count))
 		}
 		end := start + int(s.count)*s.width
 		*s.section = section{s.name, data[start:end], start, s.width}
@@ -101,7 +102,8 @@ func (c *chunk) check(size [3]int, width int) error {
 // checkEnd checks that the first n numbers of the windows are all of them.
 func (c *chunk) checkEnd(n int) error {
 	if rest := len(c.windows.data) - n*c.windows.width; rest != 0 {
-		return c.windows.fault(n, fmt.Sprintf("the end of the windows, %d bytes before the end of the chunk", c.indexBytes), fmt.Sprintf("%d more bytes", rest))
+		return c.windows.fault(n, fmt.Sprintf("the end of the windows, %d bytes before the end of the chunk",
+			c.indexBytes), fmt.Sprintf("%d more bytes", rest))
 	}
 	return nil
 }

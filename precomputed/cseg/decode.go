@@ -36,17 +36,21 @@ const (
 // If data is invalid, the error is a [*volume.FormatError] with a byte offset in data.
 func Decode(data []byte, size [3]int, block [3]int, channels int, bytesPerValue int, dst []byte) error {
 	if min(size[0], size[1], size[2], block[0], block[1], block[2], channels) < 1 {
-		return fmt.Errorf("compressed_segmentation: %d channels of %v voxels in blocks of %v: expected 1 or more of each", channels, size, block)
+		return fmt.Errorf(
+			"compressed_segmentation: %d channels of %v voxels in blocks of %v: expected 1 or more of each", channels,
+			size, block)
 	}
 	if bytesPerValue != 4 && bytesPerValue != 8 {
 		return fmt.Errorf("compressed_segmentation: %d bytes per value: expected 4 or 8", bytesPerValue)
 	}
 	channelBytes := product(size[0], size[1], size[2], bytesPerValue)
 	if product(channelBytes, channels) != len(dst) {
-		return fmt.Errorf("compressed_segmentation: %d bytes for %d channels of %v voxels of %d bytes", len(dst), channels, size, bytesPerValue)
+		return fmt.Errorf("compressed_segmentation: %d bytes for %d channels of %v voxels of %d bytes", len(dst),
+			channels, size, bytesPerValue)
 	}
 	if len(data)%wordBytes != 0 || len(data)/wordBytes < channels {
-		return invalid("chunk", 0, fmt.Sprintf("whole words of %d bytes, %d or more", wordBytes, channels), fmt.Sprintf("%d bytes", len(data)))
+		return invalid("chunk", 0, fmt.Sprintf("whole words of %d bytes, %d or more", wordBytes, channels),
+			fmt.Sprintf("%d bytes", len(data)))
 	}
 	for c := range channels {
 		d, err := openChannel(data, c, size, block, bytesPerValue)
@@ -119,7 +123,9 @@ func (c *channel) decodeBlock(b [3]int, at int, dst []byte) error {
 	case table > words-c.width/wordBytes:
 		return c.fault(b, "table offset", at, fmt.Sprintf("room for a label in a channel of %d words", words), table)
 	case indexBits > 0 && (values > words || c.blockVoxels > (words-values)*32/indexBits):
-		return c.fault(b, "values offset", at+wordBytes, fmt.Sprintf("room for %d bits for each of %v voxels in a channel of %d words", indexBits, c.block, words), values)
+		return c.fault(b, "values offset", at+wordBytes,
+			fmt.Sprintf("room for %d bits for each of %v voxels in a channel of %d words", indexBits, c.block, words),
+			values)
 	}
 	r := c.region(b)
 	labels := c.data[table*wordBytes:]
@@ -132,7 +138,8 @@ func (c *channel) decodeBlock(b [3]int, at int, dst []byte) error {
 		unpack = r.unpack64
 	}
 	if index, ok := unpack(dst, c.data[values*wordBytes:], uint(indexBits), labels); !ok {
-		return c.fault(b, "index into the table", values*wordBytes, fmt.Sprintf("less than %d, the labels from word %d to the end", len(labels)/c.width, table), index)
+		return c.fault(b, "index into the table", values*wordBytes,
+			fmt.Sprintf("less than %d, the labels from word %d to the end", len(labels)/c.width, table), index)
 	}
 	return nil
 }
@@ -150,7 +157,8 @@ func (c *channel) region(b [3]int) region {
 
 // fault returns the error for a number of block b, at byte at of the channel.
 func (c *channel) fault(b [3]int, part string, at int, expected string, found int) error {
-	return invalid(fmt.Sprintf("%s of block %v, channel %d,", part, b, c.number), c.offset+at, expected, fmt.Sprint(found))
+	return invalid(fmt.Sprintf("%s of block %v, channel %d,", part, b, c.number), c.offset+at, expected,
+		fmt.Sprint(found))
 }
 
 // product multiplies numbers ≥ 1. It returns the largest int if the product overflows.

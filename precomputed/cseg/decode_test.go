@@ -123,7 +123,8 @@ func TestDecode(t *testing.T) {
 							s := source{size, block, channels, width, indexBits, label}
 							got, err := s.decode(s.encode())
 							if err != nil || !bytes.Equal(got, s.flat()) {
-								t.Fatalf("size %v, block %v, %d × %d bytes, %d bits, labels %d: wrong or %v", size, block, channels, width, indexBits, n, err)
+								t.Fatalf("size %v, block %v, %d × %d bytes, %d bits, labels %d: wrong or %v", size,
+									block, channels, width, indexBits, n, err)
 							}
 						}
 					}
@@ -148,16 +149,26 @@ func TestErrors(t *testing.T) {
 		change func(bytesOf) bytesOf
 		want   string
 	}{
-		{"empty", func(bytesOf) bytesOf { return nil }, "chunk at byte 0: expected whole words of 4 bytes, 2 or more, found 0 bytes"},
-		{"not in words", func(b bytesOf) bytesOf { return b[:len(b)-1] }, "chunk at byte 0: expected whole words of 4 bytes, 2 or more, found 935 bytes"},
-		{"no headers", func(b bytesOf) bytesOf { return b[:20] }, "offset of channel 0 at byte 0: expected room for [2 1 1] block headers in a chunk of 20 bytes, found 2 words"},
-		{"channel past the end", put(4, 1<<32-1), "offset of channel 1 at byte 4: expected room for [2 1 1] block headers in a chunk of 936 bytes, found 4294967295 words"},
-		{"bits", put(16, 3<<24), "bits of an index of block [1 0 0], channel 0, at byte 19: expected 0, 1, 2, 4, 8, 16 or 32, found 3"},
-		{"64 bits", put(16, 64<<24), "bits of an index of block [1 0 0], channel 0, at byte 19: expected 0, 1, 2, 4, 8, 16 or 32, found 64"},
-		{"table past the end", put(8, 4<<24|232), "table offset of block [0 0 0], channel 0, at byte 8: expected room for a label in a channel of 232 words, found 232"},
-		{"values past the end", put(12, 1<<32-1), "values offset of block [0 0 0], channel 0, at byte 12: expected room for 4 bits for each of [8 8 8] voxels in a channel of 232 words, found 4294967295"},
-		{"values cut off", put(12, 169), "values offset of block [0 0 0], channel 0, at byte 12: expected room for 4 bits for each of [8 8 8] voxels in a channel of 232 words, found 169"},
-		{"index past the table", put(8, 4<<24|231), "index into the table of block [0 0 0], channel 0, at byte 72: expected less than 1, the labels from word 231 to the end, found 1"},
+		{"empty", func(bytesOf) bytesOf { return nil },
+			"chunk at byte 0: expected whole words of 4 bytes, 2 or more, found 0 bytes"},
+		{"not in words", func(b bytesOf) bytesOf { return b[:len(b)-1] },
+			"chunk at byte 0: expected whole words of 4 bytes, 2 or more, found 935 bytes"},
+		{"no headers", func(b bytesOf) bytesOf { return b[:20] },
+			"offset of channel 0 at byte 0: expected room for [2 1 1] block headers in a chunk of 20 bytes, found 2 words"},
+		{"channel past the end", put(4, 1<<32-1),
+			"offset of channel 1 at byte 4: expected room for [2 1 1] block headers in a chunk of 936 bytes, found 4294967295 words"},
+		{"bits", put(16, 3<<24),
+			"bits of an index of block [1 0 0], channel 0, at byte 19: expected 0, 1, 2, 4, 8, 16 or 32, found 3"},
+		{"64 bits", put(16, 64<<24),
+			"bits of an index of block [1 0 0], channel 0, at byte 19: expected 0, 1, 2, 4, 8, 16 or 32, found 64"},
+		{"table past the end", put(8, 4<<24|232),
+			"table offset of block [0 0 0], channel 0, at byte 8: expected room for a label in a channel of 232 words, found 232"},
+		{"values past the end", put(12, 1<<32-1),
+			"values offset of block [0 0 0], channel 0, at byte 12: expected room for 4 bits for each of [8 8 8] voxels in a channel of 232 words, found 4294967295"},
+		{"values cut off", put(12, 169),
+			"values offset of block [0 0 0], channel 0, at byte 12: expected room for 4 bits for each of [8 8 8] voxels in a channel of 232 words, found 169"},
+		{"index past the table", put(8, 4<<24|231),
+			"index into the table of block [0 0 0], channel 0, at byte 72: expected less than 1, the labels from word 231 to the end, found 1"},
 	} {
 		_, err := valid.decode(c.change(valid.encode()))
 		if _, is := errors.AsType[*volume.FormatError](err); !is || err.Error() != prefix+c.want {
@@ -204,7 +215,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, size, block uint32, channels, width int) {
 		vec := func(n uint32) [3]int { return [3]int{1 + int(n>>16), 1 + int(n>>8&0xFF), 1 + int(n&0xFF)} }
-		if channels < 1 || channels > 4 || (width != 4 && width != 8) || product(vec(size)[0], vec(size)[1], vec(size)[2]) > 1<<16 {
+		if channels < 1 || channels > 4 || (width != 4 && width != 8) ||
+			product(vec(size)[0], vec(size)[1], vec(size)[2]) > 1<<16 {
 			return
 		}
 		dst := make([]byte, reftest.Voxels(vec(size))*channels*width)

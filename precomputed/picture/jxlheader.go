@@ -22,7 +22,8 @@ func (s shape) parseJXL(data []byte) (jxlHeader, error) {
 		data = jxlCodestream(data)
 	}
 	if len(data) < 2 || data[0] != 0xFF || data[1] != 0x0A {
-		return jxlHeader{}, s.fault("signature", "FF 0A, or a container with a codestream", fmt.Sprintf("% X", data[:min(2, len(data))]))
+		return jxlHeader{}, s.fault("signature", "FF 0A, or a container with a codestream",
+			fmt.Sprintf("% X", data[:min(2, len(data))]))
 	}
 	b := &bitReader{data: data[2:]}
 	h := jxlHeader{bits: 8, channels: 3}
@@ -32,7 +33,8 @@ func (s shape) parseJXL(data []byte) (jxlHeader, error) {
 	case b.overrun():
 		return jxlHeader{}, s.fault("header", "more data", fmt.Sprintf("the end after %d bytes", len(data)))
 	case unsupported != "":
-		return jxlHeader{}, s.fault("picture", "samples of 8 or 16 bits, no other channel than colors and alpha", unsupported)
+		return jxlHeader{}, s.fault("picture", "samples of 8 or 16 bits, no other channel than colors and alpha",
+			unsupported)
 	}
 	return h, nil
 }

@@ -38,7 +38,10 @@ const minPixelBits, maxPixelBits = 16, 22
 
 func init() {
 	for i := range libjxls {
-		libjxls[i] = sync.OnceValues(func() (*libjxl, error) { return loadLibjxl(libjxlLimit(1 << (minPixelBits + i))) })
+		libjxls[i] = sync.OnceValues(func() (*libjxl,
+			error) {
+			return loadLibjxl(libjxlLimit(1 << (minPixelBits + i)))
+		})
 	}
 }
 
@@ -47,8 +50,8 @@ func pixelBits(pixels int) int {
 	return min(max(bits.Len(uint(pixels-1)), minPixelBits), maxPixelBits)
 }
 
-// libjxlLimit returns a limit of memory that is enough for a number of pixels. In measurements libjxl took up to 100 bytes per pixel, with four
-// channels of 8 bits.
+// libjxlLimit returns a limit of memory that is enough for a number of pixels. In measurements libjxl took up to 100
+// bytes per pixel, with four channels of 8 bits.
 func libjxlLimit(pixels int) int { return min(16<<20+256<<pixelBits(pixels), 1<<30) }
 
 // libjxlFor returns the program with the limit for a number of pixels.
@@ -82,7 +85,8 @@ var errLibjxl = errors.New("damaged, or needs more memory than the limit of the 
 // the program, so no state remains after it.
 func (l *libjxl) decode(data []byte, h jxlHeader) ([]byte, error) {
 	ctx := context.Background()
-	program, err := l.runtime.InstantiateModule(ctx, l.program, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
+	program, err := l.runtime.InstantiateModule(ctx, l.program,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,8 @@ func (l *libjxl) decode(data []byte, h jxlHeader) ([]byte, error) {
 		return nil, errLibjxl
 	}
 	// decode(data, length, header only, all frames, *width, *height, *bits, *frames, *delays, pixels)
-	ok, err := program.ExportedFunction("decode").Call(ctx, in, uint64(len(data)), 0, 0, info, info+4, info+8, info+12, info+16, pixels)
+	ok, err := program.ExportedFunction("decode").Call(ctx, in, uint64(len(data)), 0, 0, info, info+4, info+8, info+12,
+		info+16, pixels)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errLibjxl, err)
 	}

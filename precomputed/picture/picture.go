@@ -30,11 +30,13 @@ type shape struct {
 // have the right length.
 func (s shape) check(maxChannels, maxBytes int, dst []byte) error {
 	if s.pixels < 1 || s.channels < 1 || s.channels > maxChannels || s.bytesPerValue < 1 || s.bytesPerValue > maxBytes {
-		return fmt.Errorf("%s: %d pixels of %d × %d bytes: expected 1 or more, of 1 to %d × 1 to %d bytes", s.encoding, s.pixels, s.channels, s.bytesPerValue, maxChannels, maxBytes)
+		return fmt.Errorf("%s: %d pixels of %d × %d bytes: expected 1 or more, of 1 to %d × 1 to %d bytes", s.encoding,
+			s.pixels, s.channels, s.bytesPerValue, maxChannels, maxBytes)
 	}
 	voxel := s.channels * s.bytesPerValue
 	if len(dst)%voxel != 0 || len(dst)/voxel != s.pixels {
-		return fmt.Errorf("%s: %d bytes for %d pixels of %d × %d bytes", s.encoding, len(dst), s.pixels, s.channels, s.bytesPerValue)
+		return fmt.Errorf("%s: %d bytes for %d pixels of %d × %d bytes", s.encoding, len(dst), s.pixels, s.channels,
+			s.bytesPerValue)
 	}
 	return nil
 }
@@ -62,7 +64,8 @@ func samples(channels, bits int) string {
 
 // fault returns the error for a part of the picture.
 func (s shape) fault(part, expected, found string) error {
-	return fmt.Errorf("%s: %w", s.encoding, &volume.FormatError{Part: part, Offset: -1, Expected: expected, Found: found})
+	return fmt.Errorf("%s: %w", s.encoding, &volume.FormatError{Part: part, Offset: -1, Expected: expected,
+		Found: found})
 }
 
 // broken returns the error for a picture that cannot be decoded.
@@ -76,11 +79,12 @@ func rows(dst, pix []byte, stride int, size image.Point, pixelBytes int, each fu
 	}
 }
 
-// PNGMemory returns how many bytes DecodePNG takes at most: image/png makes a picture of four channels, which is garbage for a while.
+// PNGMemory returns how many bytes DecodePNG takes at most: image/png makes a picture of four channels, which is
+// garbage for a while.
 func PNGMemory(pixels, _, bytesPerValue int) int { return 2 * 4 * pixels * bytesPerValue }
 
-// JPEGMemory returns how many bytes DecodeJPEG takes at most: image/jpeg keeps the coefficients of progressive pictures, with 4 bytes each,
-// and makes a picture.
+// JPEGMemory returns how many bytes DecodeJPEG takes at most: image/jpeg keeps the coefficients of progressive
+// pictures, with 4 bytes each, and makes a picture.
 func JPEGMemory(pixels, channels, _ int) int { return 2 * 5 * pixels * channels }
 
 // JXLMemory returns how many bytes DecodeJXL takes at most: the limit of the decoder, and its result.

@@ -153,26 +153,42 @@ func TestErrors(t *testing.T) {
 		{"huge png", DecodePNG, huge, 32, 1, 1, "png: size: expected 32 pixels, found 65536 × 16384"},
 		{"other area", DecodePNG, gray, 33, 1, 1, "png: size: expected 33 pixels, found 8 × 4"},
 		{"part of the area", DecodePNG, gray, 64, 1, 1, "png: size: expected 64 pixels, found 8 × 4"},
-		{"channels", DecodePNG, gray, 32, 3, 1, "png: samples: expected 3 × 8 bits per pixel, found 1 × 8 bits per pixel"},
-		{"alpha", DecodePNG, encodePNG(8, 4, 8, 4), 32, 4, 1, "png: samples: expected 4 × 8 bits per pixel, found 2 × 8 bits per pixel"},
-		{"16 bits", DecodePNG, encodePNG(8, 4, 16, 0), 32, 1, 1, "png: samples: expected 1 × 8 bits per pixel, found 1 × 16 bits per pixel"},
-		{"8 bits", DecodePNG, gray, 32, 1, 2, "png: samples: expected 1 × 16 bits per pixel, found 1 × 8 bits per pixel"},
-		{"1 bit", DecodePNG, encodePNG(8, 4, 1, 0), 32, 1, 1, "png: samples: expected 1 × 8 bits per pixel, found 1 × 1 bits per pixel"},
-		{"palette", DecodePNG, encodePNG(8, 4, 8, 3, palette), 32, 1, 1, "png: color type: expected 1 × 8 bits per pixel, found type 3"},
-		{"transparent", DecodePNG, encodePNG(8, 4, 8, 0, pngChunk("tEXt", nil), pngChunk("tRNS", []byte{0, 1})), 32, 1, 1, "png: transparency: expected no transparent color, found a tRNS chunk"},
-		{"cut off", DecodePNG, gray[:len(gray)-30], 32, 1, 1, "png: data: expected a valid picture, found png: invalid format: not enough pixel data"},
+		{"channels", DecodePNG, gray, 32, 3, 1,
+			"png: samples: expected 3 × 8 bits per pixel, found 1 × 8 bits per pixel"},
+		{"alpha", DecodePNG, encodePNG(8, 4, 8, 4), 32, 4, 1,
+			"png: samples: expected 4 × 8 bits per pixel, found 2 × 8 bits per pixel"},
+		{"16 bits", DecodePNG, encodePNG(8, 4, 16, 0), 32, 1, 1,
+			"png: samples: expected 1 × 8 bits per pixel, found 1 × 16 bits per pixel"},
+		{"8 bits", DecodePNG, gray, 32, 1, 2,
+			"png: samples: expected 1 × 16 bits per pixel, found 1 × 8 bits per pixel"},
+		{"1 bit", DecodePNG, encodePNG(8, 4, 1, 0), 32, 1, 1,
+			"png: samples: expected 1 × 8 bits per pixel, found 1 × 1 bits per pixel"},
+		{"palette", DecodePNG, encodePNG(8, 4, 8, 3, palette), 32, 1, 1,
+			"png: color type: expected 1 × 8 bits per pixel, found type 3"},
+		{"transparent", DecodePNG, encodePNG(8, 4, 8, 0, pngChunk("tEXt", nil), pngChunk("tRNS", []byte{0, 1})), 32, 1,
+			1, "png: transparency: expected no transparent color, found a tRNS chunk"},
+		{"cut off", DecodePNG, gray[:len(gray)-30], 32, 1, 1,
+			"png: data: expected a valid picture, found png: invalid format: not enough pixel data"},
 		{"no png", DecodePNG, []byte("\x89PNG"), 32, 1, 1, "png: data: expected a valid picture, found unexpected EOF"},
 		{"huge jpeg", DecodeJPEG, hugeJPEG, 32, 1, 1, "jpeg: size: expected 32 pixels, found 65000 × 65000"},
-		{"gray jpeg", DecodeJPEG, encodeJPEG(image.NewGray(image.Rect(0, 0, 8, 4))), 32, 3, 1, "jpeg: samples: expected 3 × 8 bits per pixel, found 1 × 8 bits per pixel"},
-		{"color jpeg", DecodeJPEG, encodeJPEG(image.NewRGBA(image.Rect(0, 0, 8, 4))), 32, 1, 1, "jpeg: samples: expected 1 × 8 bits per pixel, found 3 × 8 bits per pixel"},
+		{"gray jpeg", DecodeJPEG, encodeJPEG(image.NewGray(image.Rect(0, 0, 8, 4))), 32, 3, 1,
+			"jpeg: samples: expected 3 × 8 bits per pixel, found 1 × 8 bits per pixel"},
+		{"color jpeg", DecodeJPEG, encodeJPEG(image.NewRGBA(image.Rect(0, 0, 8, 4))), 32, 1, 1,
+			"jpeg: samples: expected 1 × 8 bits per pixel, found 3 × 8 bits per pixel"},
 		{"no jpeg", DecodeJPEG, nil, 32, 1, 1, "jpeg: data: expected a valid picture, found unexpected EOF"},
-		{"no jxl", DecodeJXL, nil, 32, 1, 1, "jxl: signature: expected FF 0A, or a container with a codestream, found "},
-		{"empty container", DecodeJXL, jxlSignature, 32, 1, 1, "jxl: signature: expected FF 0A, or a container with a codestream, found "},
-		{"short jxl", DecodeJXL, unhex(tinyJXL[1])[:4], 32, 1, 1, "jxl: header: expected more data, found the end after 4 bytes"},
-		{"huge jxl", DecodeJXL, append([]byte{0xFF, 0x0A}, bytes.Repeat([]byte{0xFE}, 40)...), 32, 3, 1, "jxl: size: expected 32 pixels, found 1069531072 × 534765536"},
-		{"jxl channels", DecodeJXL, unhex(tinyJXL[3]), 32, 1, 1, "jxl: samples: expected 1 × 8 bits per pixel, found 3 × 8 bits per pixel"},
+		{"no jxl", DecodeJXL, nil, 32, 1, 1,
+			"jxl: signature: expected FF 0A, or a container with a codestream, found "},
+		{"empty container", DecodeJXL, jxlSignature, 32, 1, 1,
+			"jxl: signature: expected FF 0A, or a container with a codestream, found "},
+		{"short jxl", DecodeJXL, unhex(tinyJXL[1])[:4], 32, 1, 1,
+			"jxl: header: expected more data, found the end after 4 bytes"},
+		{"huge jxl", DecodeJXL, append([]byte{0xFF, 0x0A}, bytes.Repeat([]byte{0xFE}, 40)...), 32, 3, 1,
+			"jxl: size: expected 32 pixels, found 1069531072 × 534765536"},
+		{"jxl channels", DecodeJXL, unhex(tinyJXL[3]), 32, 1, 1,
+			"jxl: samples: expected 1 × 8 bits per pixel, found 3 × 8 bits per pixel"},
 		{"jxl area", DecodeJXL, unhex(tinyJXL[3]), 16, 3, 1, "jxl: size: expected 16 pixels, found 8 × 4"},
-		{"jxl cut off", DecodeJXL, unhex(tinyJXL[3])[:60], 32, 3, 1, "jxl: data: expected a valid picture, found damaged, or needs more memory than the limit of the decoder"},
+		{"jxl cut off", DecodeJXL, unhex(tinyJXL[3])[:60], 32, 3, 1,
+			"jxl: data: expected a valid picture, found damaged, or needs more memory than the limit of the decoder"},
 	} {
 		err := c.decode(c.data, c.pixels, c.channels, c.bytes, make([]byte, c.pixels*c.channels*c.bytes))
 		if _, is := errors.AsType[*volume.FormatError](err); !is || err.Error() != c.want {
@@ -184,8 +200,10 @@ func TestErrors(t *testing.T) {
 // TestArguments: invalid arguments are errors.
 func TestArguments(t *testing.T) {
 	for name, decode := range encodings {
-		for _, c := range [][4]int{{0, 1, 1, 0}, {-1, 1, 1, 0}, {4, 0, 1, 0}, {4, 5, 1, 20}, {4, 1, 3, 12}, {4, 1, 1, 3}, {4, 1, 1, 5}, {1 << 62, 4, 2, 0}} {
-			if err := decode(encodePNG(2, 2, 8, 0), c[0], c[1], c[2], make([]byte, c[3])); err == nil || strings.Contains(err.Error(), "signature") {
+		for _, c := range [][4]int{{0, 1, 1, 0}, {-1, 1, 1, 0}, {4, 0, 1, 0}, {4, 5, 1, 20}, {4, 1, 3, 12},
+			{4, 1, 1, 3}, {4, 1, 1, 5}, {1 << 62, 4, 2, 0}} {
+			if err := decode(encodePNG(2, 2, 8, 0), c[0], c[1], c[2], make([]byte, c[3])); err == nil ||
+				strings.Contains(err.Error(), "signature") {
 				t.Errorf("%s %v: got %v", name, c, err)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// BenchmarkDecode decodes blocks of many small matches, as images of tissue have. With the environment variable CUBE, it
-// decodes the blocks of that cube file.
+// BenchmarkDecode decodes blocks of many small matches, as images of tissue have. With the environment variable CUBE,
+// it decodes the blocks of that cube file.
 func BenchmarkDecode(b *testing.B) {
 	size, srcs := 32768, make([][]byte, 512)
 	if name := os.Getenv("CUBE"); name != "" {

@@ -51,8 +51,10 @@ func TestLengths(t *testing.T) {
 				b.check(t, appendSequence(src, random(end), 0, 0), n+end)
 				src = appendSequence(src, nil, 2, 7)
 				b.check(t, appendSequence(src, random(200), 0, 0), n+207)
-				b.check(t, appendSequence(src, random(200), 0, 0), n-r.IntN(literals+match+1)) // has no room for the sequence
-				b.check(t, src, n+7)                                                           // ends with another match
+				// has no room for the sequence
+				b.check(t, appendSequence(src, random(200), 0, 0), n-r.IntN(literals+match+1))
+				// ends with another match
+				b.check(t, src, n+7)
 			}
 		}
 	}
@@ -120,13 +122,17 @@ func TestErrors(t *testing.T) {
 		{appendSequence(nil, long, 0, 0), 1001, "1000"},
 		{[]byte{0xa0, '0', '1'}, 10, "0, then 10 literals, of which 2 are stored at compressed byte 0"},
 		{appendSequence(nil, ten, 0, 0), 9, "0, then 10 literals with room for 9 at compressed byte 0"},
-		{appendSequence(appendSequence(nil, ten, 11, 4), nil, 0, 0), 14, "10, then a match 11 bytes back at compressed byte 11"},
-		{appendSequence(appendSequence(nil, ten, 0, 4), nil, 0, 0), 14, "10, then a match 0 bytes back at compressed byte 11"},
-		{appendSequence(appendSequence(nil, ten, 1, 20), nil, 0, 0), 29, "10, then a match of 20 bytes with room for 19 at compressed byte 11"},
+		{appendSequence(appendSequence(nil, ten, 11, 4), nil, 0, 0), 14,
+			"10, then a match 11 bytes back at compressed byte 11"},
+		{appendSequence(appendSequence(nil, ten, 0, 4), nil, 0, 0), 14,
+			"10, then a match 0 bytes back at compressed byte 11"},
+		{appendSequence(appendSequence(nil, ten, 1, 20), nil, 0, 0), 29,
+			"10, then a match of 20 bytes with room for 19 at compressed byte 11"},
 		{append(appendSequence(nil, ten, 0, 0), 1), 14, "10, then an incomplete offset at compressed byte 11"},
 		{[]byte{0xf0, 255, 255}, 10, "0, then literals with an incomplete length at compressed byte 0"},
 		{[]byte{0x1f, 'x', 1, 0, 255}, 10, "1, then a match with an incomplete length at compressed byte 2"},
-		{appendSequence(appendSequence(nil, long, 1001, 18), long, 0, 0), 2018, "1000, then a match 1001 bytes back at compressed byte 1005"},
+		{appendSequence(appendSequence(nil, long, 1001, 18), long, 0, 0), 2018,
+			"1000, then a match 1001 bytes back at compressed byte 1005"},
 	} {
 		withEachDecoder(func(decoder string) {
 			if err := Decode(make([]byte, c.n), c.src); err == nil || err.Error() != c.want {

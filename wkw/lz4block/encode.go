@@ -12,8 +12,8 @@ const (
 	matchRoom    = 16 // bytes of src after the start of a match. The format needs 12, copy16 needs 16
 )
 
-// Encoder encodes blocks. Its zero value is ready for use. It is for one goroutine at a time. It has a table of 32 KiB, which it
-// uses again for the next block. The result depends on nothing but the block.
+// Encoder encodes blocks. Its zero value is ready for use. It is for one goroutine at a time. It has a table of 32 KiB,
+// which it uses again for the next block. The result depends on nothing but the block.
 type Encoder struct{ seen seen }
 
 // Bound returns how many bytes a block of n bytes takes at most.
@@ -23,15 +23,16 @@ func Bound(n int) int { return n + n/255 + 16 }
 // Bound(len(src)) bytes. The bytes of dst after the block are undefined. The slices must not overlap.
 func (e *Encoder) Encode(dst, src []byte) (int, error) {
 	if room := Bound(len(src)); len(dst) < room {
-		return 0, fmt.Errorf("destination of a block of %d bytes: expected %d bytes, found %d", len(src), room, len(dst))
+		return 0, fmt.Errorf("destination of a block of %d bytes: expected %d bytes, found %d", len(src), room,
+			len(dst))
 	}
 	clear(e.seen[:])
 	di, si := e.seen.encode(dst, src)
 	return putLast(dst, di, src[si:]), nil
 }
 
-// encode encodes the sequences that have a match. They are in dst[:di], and stand for src[:si]. dst must have Bound(len(src))
-// bytes.
+// encode encodes the sequences that have a match. They are in dst[:di], and stand for src[:si]. dst must have
+// Bound(len(src)) bytes.
 //
 // The unchecked loads and copies make it a quarter to a half faster. They are safe for these reasons. A match starts at
 // least matchRoom bytes before the end of src, and positions in the table are those of earlier bytes. Sequences for
@@ -55,7 +56,8 @@ func (s *seen) encode(dst, src []byte) (di, si int) {
 			if si > last {
 				return di, si
 			}
-			// Two positions in the match. In a run, the one that is farther back starts a longer match, so it comes last.
+			// Two positions in the match. In a run, the one that is farther back starts a longer match, so it comes
+			// last.
 			s.visit(load64(p, si-2), si-2)
 			s.visit(load64(p, i+2), i+2)
 			i = si
@@ -65,8 +67,8 @@ func (s *seen) encode(dst, src []byte) (di, si int) {
 	}
 }
 
-// search returns the first position from i on that it finds to have a match, and the position of the match. Its steps grow with
-// the number of positions without a match: images of microscopes often cannot be compressed.
+// search returns the first position from i on that it finds to have a match, and the position of the match. Its steps
+// grow with the number of positions without a match: images of microscopes often cannot be compressed.
 func (s *seen) search(src unsafe.Pointer, i, last int) (at, from int, found bool) {
 	const growth = 6 // the step grows after each 2^growth positions
 	for step := 1 << growth; i <= last; step++ {
@@ -79,19 +81,20 @@ func (s *seen) search(src unsafe.Pointer, i, last int) (at, from int, found bool
 	return 0, 0, false
 }
 
-// seen has the last position of each hash, modulo 65536. A match is at most 65535 bytes back, so this is enough, and the
-// table is small enough for the first cache of the processor.
+// seen has the last position of each hash, modulo 65536. A match is at most 65535 bytes back, so this is enough, and
+// the table is small enough for the first cache of the processor.
 type seen [1 << hashBits]uint16
 
-// Seven bytes are hashed, although matches may have four: short matches save almost nothing and take time. An odd number is
-// best for values of two and four bytes, whose high bytes are often equal.
+// Seven bytes are hashed, although matches may have four: short matches save almost nothing and take time. An odd
+// number is best for values of two and four bytes, whose high bytes are often equal.
 const (
 	hashBits  = 14
 	hashBytes = 7
 )
 
-// visit enters position i, whose bytes are v, and returns the position that the table had in its place. That position is less
-// than 65536 bytes back. If the table had none, visit returns the last multiple of 65536. ok is false if that is i itself.
+// visit enters position i, whose bytes are v, and returns the position that the table had in its place. That position
+// is less than 65536 bytes back. If the table had none, visit returns the last multiple of 65536. ok is false if that
+// is i itself.
 func (s *seen) visit(v uint64, i int) (from int, ok bool) {
 	const prime = 0x9E3779B185EBCA87
 	p := &s[v<<(64-8*hashBytes)*prime>>(64-hashBits)]
@@ -100,8 +103,8 @@ func (s *seen) visit(v uint64, i int) (from int, ok bool) {
 	return from, from != i
 }
 
-// matchLength returns how many bytes from i on are equal to the bytes from an earlier position on. The first minMatch are equal.
-// Close to the end of src, it returns less, but at least minMatch.
+// matchLength returns how many bytes from i on are equal to the bytes from an earlier position on. The first minMatch
+// are equal. Close to the end of src, it returns less, but at least minMatch.
 func matchLength(src []byte, i, from int) int {
 	p := unsafe.Pointer(unsafe.SliceData(src))
 	end := i + minMatch

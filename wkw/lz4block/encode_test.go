@@ -16,7 +16,8 @@ type encoding struct {
 }
 
 func newEncoding(t testing.TB, atLeast int) *encoding {
-	return &encoding{dst: newArena(t, Bound(atLeast)), src: newArena(t, max(atLeast, 1)), back: newArena(t, max(atLeast, 1))}
+	return &encoding{dst: newArena(t, Bound(atLeast)), src: newArena(t, max(atLeast, 1)),
+		back: newArena(t, max(atLeast, 1))}
 }
 
 // check encodes voxels at both ends of the memory. The block must follow the rules of the format, and all decoders must
@@ -64,8 +65,8 @@ func (e *encoding) checkDecoders(t *testing.T, block, want []byte) {
 	check("pierrec/lz4", got[:max(n, 0)], err)
 }
 
-// checkEnd checks the end of a block of n bytes: the last 5 bytes are literals, and the last match starts at least 12 bytes
-// before the end.
+// checkEnd checks the end of a block of n bytes: the last 5 bytes are literals, and the last match starts at least 12
+// bytes before the end.
 func checkEnd(t *testing.T, block []byte, n int) {
 	t.Helper()
 	lastMatch, end := -1, 0 // positions in the decoded bytes
@@ -74,7 +75,8 @@ func checkEnd(t *testing.T, block []byte, n int) {
 		literals, next, _ := length(block, int(token>>4), at+1)
 		if end += literals; next+literals == len(block) {
 			if lastMatch >= 0 && (n-lastMatch < 12 || literals < 5) {
-				t.Fatalf("a match %d bytes before the end, and %d last literals: % x", n-lastMatch, literals, clip(block))
+				t.Fatalf("a match %d bytes before the end, and %d last literals: % x", n-lastMatch, literals,
+					clip(block))
 			}
 			return
 		}
@@ -130,8 +132,8 @@ func TestEncodeShort(t *testing.T) {
 	}
 }
 
-// TestEncodeLengths has literals and matches of all lengths near those at which their length takes one byte more, in the middle of
-// a block and at its end.
+// TestEncodeLengths has literals and matches of all lengths near those at which their length takes one byte more, in
+// the middle of a block and at its end.
 func TestEncodeLengths(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	e := newEncoding(t, 1<<13)
@@ -151,8 +153,8 @@ func TestEncodeLengths(t *testing.T) {
 	}
 }
 
-// TestEncodeOffsets repeats bytes at distances near 65535, the largest offset, and its multiples. Where a block is random otherwise,
-// it is shorter if the offset is allowed, and is not if it is too large.
+// TestEncodeOffsets repeats bytes at distances near 65535, the largest offset, and its multiples. Where a block is
+// random otherwise, it is shorter if the offset is allowed, and is not if it is too large.
 func TestEncodeOffsets(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	e := newEncoding(t, 1<<18)
@@ -160,7 +162,8 @@ func TestEncodeOffsets(t *testing.T) {
 		offset int
 		found  bool
 	}{
-		{1, true}, {2, true}, {7, true}, {8, true}, {255, true}, {256, true}, {32768, true}, {65534, true}, {65535, true},
+		{1, true}, {2, true}, {7, true}, {8, true}, {255, true}, {256, true}, {32768, true}, {65534, true},
+		{65535, true},
 		{65536, false}, {65537, false}, {65538, false}, {131071, false}, {131072, false},
 	} {
 		voxels := random(r, c.offset+3000)
@@ -176,7 +179,8 @@ func TestEncodeOffsets(t *testing.T) {
 func TestEncodeLarge(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
 	e := newEncoding(t, 1<<20)
-	for _, n := range []int{65534, 65535, 65536, 65537, 65536 + 15, 65536 + 16, 65536 + 17, 131071, 131072, 131073, 1 << 20} {
+	for _, n := range []int{65534, 65535, 65536, 65537, 65536 + 15, 65536 + 16, 65536 + 17, 131071, 131072, 131073,
+		1 << 20} {
 		if block := e.check(t, make([]byte, n)); len(block) > n/255+32 {
 			t.Errorf("%d zeros take %d bytes", n, len(block))
 		}

@@ -85,9 +85,11 @@ func (b *harness) checkDecoder(t *testing.T, decoder string, src []byte, n int, 
 		t.Helper()
 		switch {
 		case !reflect.DeepEqual(err, wantErr):
-			t.Fatalf("%s in %s of % x as %d bytes: expected the error %v, found %v", call, decoder, clip(src), n, wantErr, err)
+			t.Fatalf("%s in %s of % x as %d bytes: expected the error %v, found %v", call, decoder, clip(src), n,
+				wantErr, err)
 		case err == nil && !bytes.Equal(got, want):
-			t.Fatalf("%s in %s of % x as %d bytes: byte %d is wrong", call, decoder, clip(src), n, firstDifference(got, want))
+			t.Fatalf("%s in %s of % x as %d bytes: byte %d is wrong", call, decoder, clip(src), n,
+				firstDifference(got, want))
 		}
 	}
 	prepare := func(dst, source []byte) ([]byte, []byte) {

@@ -29,8 +29,10 @@ func realBlocks(t testing.TB) []blocks {
 		{"the sample's image", readBlocks(t, image, volume.Box{Max: image.Grid().Blocks()})},
 		{"the sample's labels", readBlocks(t, labels, volume.Box{Max: labels.Grid().Blocks()})},
 	}
-	whole := volume.Box{Min: volume.Vec{10, 2, 6}, Max: volume.Vec{13, 6, 10}} // the others are cut by the border of the data
-	for _, c := range []struct{ layer, name string }{{"color", "a microscope's image"}, {"segmentation", "a microscope's labels"}} {
+	// the others are cut by the border of the data
+	whole := volume.Box{Min: volume.Vec{10, 2, 6}, Max: volume.Vec{13, 6, 10}}
+	for _, c := range []struct{ layer, name string }{{"color", "a microscope's image"},
+		{"segmentation", "a microscope's labels"}} {
 		if path, ok := refdata.Path("l4_blocks", c.layer, "2-2-1", "z3", "y4"); ok {
 			found = append(found, blocks{c.name, readBlocks(t, openCube(t, path, "x2.wkw"), whole)})
 		} else {
@@ -71,8 +73,8 @@ func readBlocks(t testing.TB, src volume.Source, box volume.Box) [][]byte {
 	return all
 }
 
-// contenders returns our encoder and that of pierrec/lz4, both with memory that they use again. They return the length of the
-// encoded block.
+// contenders returns our encoder and that of pierrec/lz4, both with memory that they use again. They return the length
+// of the encoded block.
 func contenders(n int) (ours, theirs func(block []byte) (int, error)) {
 	dst := make([]byte, lz4block.Bound(n))
 	encoder, compressor := new(lz4block.Encoder), new(lz4.Compressor)
@@ -94,7 +96,8 @@ func TestEncodeReal(t *testing.T) {
 				}
 				got, want, decoded = got+n, want+m, decoded+len(block)
 			}
-			t.Logf("%d blocks, %.3f ×, %.3f × by pierrec/lz4", len(c.all), float64(decoded)/float64(got), float64(decoded)/float64(want))
+			t.Logf("%d blocks, %.3f ×, %.3f × by pierrec/lz4", len(c.all), float64(decoded)/float64(got),
+				float64(decoded)/float64(want))
 			if float64(got) > 1.01*float64(want) {
 				t.Errorf("%d bytes, expected at most 1.01 × the %d of pierrec/lz4", got, want)
 			}
@@ -102,8 +105,8 @@ func TestEncodeReal(t *testing.T) {
 	}
 }
 
-// BenchmarkEncode encodes blocks beside pierrec/lz4. It reports the compression, and the speed by CPU time, which other programs on the
-// machine disturb less.
+// BenchmarkEncode encodes blocks beside pierrec/lz4. It reports the compression, and the speed by CPU time, which other
+// programs on the machine disturb less.
 func BenchmarkEncode(b *testing.B) {
 	for _, c := range realBlocks(b) {
 		n := len(c.all[0])

@@ -83,8 +83,8 @@ func sequencesInGo(dst, src []byte, di, si int) (diEnd, siEnd int) {
 	return di, si
 }
 
-// patterns repeats the first n of 8 bytes: as a number, they are multiplied by times. stride is the largest multiple of n
-// up to 8.
+// patterns repeats the first n of 8 bytes: as a number, they are multiplied by times. stride is the largest multiple of
+// n up to 8.
 var patterns = [8]struct {
 	times  uint64
 	stride int

@@ -2,8 +2,8 @@
 //
 //	mapped FILE
 //
-// Before, it reads each page of the mapping, in an order that jumps as that of an xz plane. It needs no other file: a test runs it in
-// a virtual machine that has no Python.
+// Before, it reads each page of the mapping, in an order that jumps as that of an xz plane. It needs no other file: a
+// test runs it in a virtual machine that has no Python.
 package main
 
 import (

@@ -18,8 +18,8 @@ const none = -1 // the array has no such axis
 // defaultNames are the names of axes that nothing names, by their number, slowest first.
 var defaultNames = [][]string{{}, {"x"}, {"y", "x"}, {"z", "y", "x"}, {"c", "z", "y", "x"}, {"t", "c", "z", "y", "x"}}
 
-// axes returns the array axes of x, y, z and the channel. It fails if another axis is longer than 1, and the options do not say what is shown
-// of it.
+// axes returns the array axes of x, y, z and the channel. It fails if another axis is longer than 1, and the options do
+// not say what is shown of it.
 func (a *Array) axes(o Options) ([4]int, error) {
 	found, names, err := a.named(o)
 	if err == nil && o.Index == nil {
@@ -28,8 +28,9 @@ func (a *Array) axes(o Options) ([4]int, error) {
 	return found, err
 }
 
-// named returns the array axes of x, y, z and the channel, and the names of all axes. The names of the options are those of metadata that
-// describe the array from outside; they win over those of the array, and may be fewer. Axes that the array does not name have the usual names.
+// named returns the array axes of x, y, z and the channel, and the names of all axes. The names of the options are
+// those of metadata that describe the array from outside; they win over those of the array, and may be fewer. Axes that
+// the array does not name have the usual names.
 func (a *Array) named(o Options) ([4]int, []string, error) {
 	names := o.Axes
 	if names != nil {
@@ -38,7 +39,8 @@ func (a *Array) named(o Options) ([4]int, []string, error) {
 		}
 		found, ok := findAxes(names, len(a.Shape))
 		if !ok {
-			return found, nil, fmt.Errorf("axes: expected names with x, y or z for %d axes, found %q", len(a.Shape), names)
+			return found, nil, fmt.Errorf("axes: expected names with x, y or z for %d axes, found %q", len(a.Shape),
+				names)
 		}
 		return found, names, nil
 	}
@@ -48,7 +50,8 @@ func (a *Array) named(o Options) ([4]int, []string, error) {
 			return found, n, nil
 		}
 	}
-	return [4]int{}, nil, fmt.Errorf("dimension names: expected names with x, y or z for %d axes, found %q", len(a.Shape), a.Names)
+	return [4]int{}, nil, fmt.Errorf("dimension names: expected names with x, y or z for %d axes, found %q",
+		len(a.Shape), a.Names)
 }
 
 // usualNames returns the usual names for the number of axes. It returns nil if there are none.
@@ -67,8 +70,9 @@ func (a *Array) usualNames(xyz bool) []string {
 	return names
 }
 
-// nameLast returns the names of the array. If two of x, y and z are there, an axis without a name is the third: the only one, or the one where it
-// usually is. If all three are there, the only axis without a name is that of the channels.
+// nameLast returns the names of the array. If two of x, y and z are there, an axis without a name is the third: the
+// only one, or the one where it usually is. If all three are there, the only axis without a name is that of the
+// channels.
 func (a *Array) nameLast(usual []string) []string {
 	var absent, unnamed []int // of x, y and z; of the axes
 	for i, name := range []string{"x", "y", "z"} {
@@ -81,7 +85,8 @@ func (a *Array) nameLast(usual []string) []string {
 			unnamed = append(unnamed, i)
 		}
 	}
-	if len(absent) == 0 && len(unnamed) == 1 && a.extent(unnamed[0]) > 1 && !slices.ContainsFunc(a.Names, func(n string) bool { return axisName(n) == "c" }) {
+	if len(absent) == 0 && len(unnamed) == 1 && a.extent(unnamed[0]) > 1 &&
+		!slices.ContainsFunc(a.Names, func(n string) bool { return axisName(n) == "c" }) {
 		names := slices.Clone(a.Names)
 		names[unnamed[0]] = "c"
 		return names
@@ -108,9 +113,9 @@ func (a *Array) extent(axis int) int {
 	return a.Shape[axis]
 }
 
-// completeNames returns the names of the axes if those of the array do not suffice: the usual ones. If names of the array, such as time,
-// contradict these, it is the names of the array, and the others are x, y and z: x is the last one, or the first one where the usual names
-// begin with x.
+// completeNames returns the names of the axes if those of the array do not suffice: the usual ones. If names of the
+// array, such as time, contradict these, it is the names of the array, and the others are x, y and z: x is the last
+// one, or the first one where the usual names begin with x.
 func (a *Array) completeNames(usual []string) []string {
 	if len(a.Names) != len(a.Shape) || len(a.Shape) == 1 {
 		return usual
@@ -151,8 +156,8 @@ func isUsual(name string) bool {
 	return slices.Contains([]string{"x", "y", "z", "c", "t"}, axisName(name))
 }
 
-// findAxes finds the axes with the names x, y, z and c. It returns false if these are not unique, or if less than two axes are x, y or z
-// and there are others whose names are unknown.
+// findAxes finds the axes with the names x, y, z and c. It returns false if these are not unique, or if less than two
+// axes are x, y or z and there are others whose names are unknown.
 func findAxes(names []string, rank int) ([4]int, bool) {
 	found := [4]int{none, none, none, none}
 	if len(names) != rank {

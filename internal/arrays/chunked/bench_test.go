@@ -28,7 +28,8 @@ func tissue(at volume.Vec, r *rand.Rand) []byte {
 	voxels := make([]byte, 0, benchBlock*benchBlock*benchBlock)
 	for p := range (volume.Box{Max: volume.Cube(benchBlock)}).All() {
 		q := at.Mul(volume.Cube(benchBlock)).Add(p)
-		v := 128 + 60*math.Sin(float64(q[0])/17)*math.Cos(float64(q[1])/23)*math.Sin(float64(q[2])/11) + 6*r.NormFloat64()
+		v := 128 + 60*math.Sin(float64(q[0])/17)*math.Cos(float64(q[1])/23)*math.Sin(float64(q[2])/11) +
+			6*r.NormFloat64()
 		voxels = append(voxels, byte(max(0, min(255, v))))
 	}
 	return voxels
@@ -38,8 +39,10 @@ func tissue(at volume.Vec, r *rand.Rand) []byte {
 func benchShard(b *testing.B) (volume.Mag, [][]byte) {
 	b.Helper()
 	a := &Array{
-		Shape: []int{1, benchSide, benchSide, benchSide}, Chunk: []int{1, benchSide, benchSide, benchSide}, Type: volume.Uint8,
-		Names: []string{"c", "x", "y", "z"}, Key: Key{"c", "/"}, Order: []int{3, 2, 1, 0}, Codecs: codec.Chain{codec.Zstd{}},
+		Shape: []int{1, benchSide, benchSide, benchSide}, Chunk: []int{1, benchSide, benchSide, benchSide},
+		Type:  volume.Uint8,
+		Names: []string{"c", "x", "y", "z"}, Key: Key{"c", "/"}, Order: []int{3, 2, 1, 0},
+		Codecs: codec.Chain{codec.Zstd{}},
 		Shards: []Shard{{Inner: []int{1, benchBlock, benchBlock, benchBlock}, Order: []int{0, 1, 2, 3}, Checksums: 1}},
 	}
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(5)))

@@ -13,8 +13,8 @@ type layout struct {
 	toAt     int    // and in the block
 }
 
-// isPacked reports whether a chunk can be decoded into the start of its block: the block has nothing else, its values are in the same order, and
-// rows stay in one piece. values is the number of values of the chunk.
+// isPacked reports whether a chunk can be decoded into the start of its block: the block has nothing else, its values
+// are in the same order, and rows stay in one piece. values is the number of values of the chunk.
 func (l layout) isPacked(values int) bool {
 	stride := 1
 	for axis, n := range l.n {
@@ -26,8 +26,8 @@ func (l layout) isPacked(values int) bool {
 	return l.fromAt == 0 && l.toAt == 0 && stride == values && l.n[0] == l.to[1]
 }
 
-// spread moves the rows of a packed chunk, whose values have size bytes, to their places. The last one is moved first: no place is before
-// where a row is. It leaves other bytes between them.
+// spread moves the rows of a packed chunk, whose values have size bytes, to their places. The last one is moved first:
+// no place is before where a row is. It leaves other bytes between them.
 func (l layout) spread(block []byte, size int) {
 	row := l.n[0] * l.n[1] * size
 	if l.n[1]*l.to[1] == l.to[2] && l.n[2]*l.to[2] == l.to[3] {
@@ -40,9 +40,9 @@ func (l layout) spread(block []byte, size int) {
 	}
 }
 
-// tile limits the values on the fast axis of the chunk that are copied before the values beside them. It counts only if chunk and
-// block have different fast axes. Then each value goes to another row of the block. These rows are often a multiple of 4 KiB
-// apart, and the first-level cache keeps only about 8 such rows.
+// tile limits the values on the fast axis of the chunk that are copied before the values beside them. It counts only if
+// chunk and block have different fast axes. Then each value goes to another row of the block. These rows are often a
+// multiple of 4 KiB apart, and the first-level cache keeps only about 8 such rows.
 const tile = 8
 
 // copyTo copies values of size bytes.
@@ -78,7 +78,8 @@ func (l layout) copyTo(block, chunk []byte, size int, bigEndian bool) {
 
 func (l layout) steps(axis int) steps { return steps{l.n[axis], l.to[axis], l.from[axis]} }
 
-// inner returns the axis of the innermost loop, and that of the loop around it: the fast axes of the chunk and the block.
+// inner returns the axis of the innermost loop, and that of the loop around it: the fast axes of the chunk and the
+// block.
 func (l layout) inner() (inner, other int) {
 	inner, other = 1, 0
 	for axis := range l.n {

@@ -61,8 +61,8 @@ func (f *filler) decode(p piece) error {
 	return nil
 }
 
-// decodeInto decodes the part of a chunk that the block of p has, as it is stored. data is what was read of the chunk, without its
-// header.
+// decodeInto decodes the part of a chunk that the block of p has, as it is stored. data is what was read of the chunk,
+// without its header.
 func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
 	at := f.blocks[p.block].At
 	if by := f.array.partDecoder(); p.data != nil && (by == nil || f.cut == none) {
@@ -117,7 +117,8 @@ func (f *filler) readAt(p piece, b []byte, from int) error {
 
 // checkCut fails if a chunk with an extent of its own lacks voxels of the array.
 func (f *filler) checkCut(at volume.Vec, p piece, size []int) error {
-	need := f.position(len(size), f.blockBox(at).Size(), min(f.channelChunk(), f.channels[1]-p.channel*f.channelChunk()))
+	need := f.position(len(size), f.blockBox(at).Size(),
+		min(f.channelChunk(), f.channels[1]-p.channel*f.channelChunk()))
 	for axis, n := range need {
 		if f.index[axis] > 0 {
 			n = f.inChunk(axis, f.array.block()) + 1
@@ -140,7 +141,8 @@ func (m *Mag) layout(channel int, size []int) layout {
 		stride *= size[axis]
 	}
 	g := m.grid
-	l := layout{n: [4]int{1, 1, 1, 1}, to: [4]int{1, g.Channels, g.Channels * g.Block[0], g.Channels * g.Block[0] * g.Block[1]}}
+	l := layout{n: [4]int{1, 1, 1, 1}, to: [4]int{1, g.Channels, g.Channels * g.Block[0],
+		g.Channels * g.Block[0] * g.Block[1]}}
 	for i := range 3 {
 		if axis := m.axis[i]; axis != none {
 			l.n[1+i], l.from[1+i] = size[axis], strides[axis]

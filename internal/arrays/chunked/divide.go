@@ -8,21 +8,23 @@ import (
 )
 
 const (
-	// minPart is the least bytes of a chunk that become a block. With less, a reader of all voxels would open each file more often than
-	// that saves time for readers of a few.
+	// minPart is the least bytes of a chunk that become a block. With less, a reader of all voxels would open each file
+	// more often than that saves time for readers of a few.
 	minPart = 512 << 10
 
-	// rawParts is how many times more bytes a part of a chunk without compression has, of which a block takes no memory but its voxels.
+	// rawParts is how many times more bytes a part of a chunk without compression has, of which a block takes no memory
+	// but its voxels.
 	rawParts = 32
 
-	// maxBlocks limits the blocks of a chunk, so that a reader of all voxels does not decode chunks more often if their units are
-	// larger than their metadata say.
+	// maxBlocks limits the blocks of a chunk, so that a reader of all voxels does not decode chunks more often if their
+	// units are larger than their metadata say.
 	maxBlocks = 16
 )
 
-// divide makes several blocks of each chunk, if its codec can decode a part of it. A block is a part of the chunk as it is stored: a range on
-// its slowest axis. A chunk that goes far past the end of the array is divided so that the first block has all of the array. If its codec
-// can decode any part, it is also divided into blocks of at least minPart bytes, where its units end.
+// divide makes several blocks of each chunk, if its codec can decode a part of it. A block is a part of the chunk as it
+// is stored: a range on its slowest axis. A chunk that goes far past the end of the array is divided so that the first
+// block has all of the array. If its codec can decode any part, it is also divided into blocks of at least minPart
+// bytes, where its units end.
 func (g *geometry) divide(a *Array, minPart int, whole bool) {
 	chunk := a.block()
 	at := slices.IndexFunc(a.Order, func(axis int) bool { return chunk[axis] > 1 })

@@ -16,7 +16,8 @@ import (
 // divided is an array of one chunk of 64 × 64 × 64 values of 4 bytes, in two blocks of blosc.
 func divided() *model {
 	a := &Array{
-		Shape: []int{64, 64, 64}, Chunk: []int{64, 64, 64}, Type: volume.Uint32, Order: []int{0, 1, 2}, Key: Key{"c", "/"},
+		Shape: []int{64, 64, 64}, Chunk: []int{64, 64, 64}, Type: volume.Uint32, Order: []int{0, 1, 2},
+		Key:    Key{"c", "/"},
 		Codecs: codec.Chain{codec.Blosc{}}, Unit: 512 << 10,
 	}
 	m := &model{Array: a, blosc: a.Unit, absent: map[string]bool{}}
@@ -37,8 +38,11 @@ func TestDivided(t *testing.T) {
 		{"two units", func(*Array, *Options) {}, volume.Vec{64, 64, 32}},
 		{"four units", func(a *Array, _ *Options) { a.Chunk = []int{64, 128, 64} }, volume.Vec{64, 128, 16}},
 		{"small units", func(a *Array, _ *Options) { a.Unit = 32 << 10 }, volume.Vec{64, 64, 32}},
-		{"at most 16 blocks", func(a *Array, _ *Options) { a.Shape, a.Chunk = []int{1024, 128, 128}, []int{1024, 64, 64} }, volume.Vec{64, 64, 64}},
-		{"past the end", func(a *Array, _ *Options) { a.Shape, a.Chunk = []int{100, 128, 128}, []int{1 << 16, 64, 64} }, volume.Vec{64, 64, 32}},
+		{"at most 16 blocks",
+			func(a *Array, _ *Options) { a.Shape, a.Chunk = []int{1024, 128, 128}, []int{1024, 64, 64} },
+			volume.Vec{64, 64, 64}},
+		{"past the end", func(a *Array, _ *Options) { a.Shape, a.Chunk = []int{100, 128, 128}, []int{1 << 16, 64, 64} },
+			volume.Vec{64, 64, 32}},
 		{"past the end, gzip", func(a *Array, _ *Options) {
 			a.Shape, a.Chunk, a.Codecs = []int{100, 128, 128}, []int{1 << 16, 64, 64}, codec.Chain{codec.Gzip{}}
 		}, volume.Vec{64, 64, 128}},
@@ -58,9 +62,11 @@ func TestDivided(t *testing.T) {
 			a.Chunk = []int{128, 128, 128}
 		}, volume.Vec{64, 64, 32}},
 		{"slowest axis x", func(a *Array, _ *Options) { a.Order = []int{2, 1, 0} }, volume.Vec{32, 64, 64}},
-		{"slowest axis of length 1", func(a *Array, _ *Options) { a.Chunk = []int{1, 512, 512} }, volume.Vec{512, 256, 1}},
+		{"slowest axis of length 1", func(a *Array, _ *Options) { a.Chunk = []int{1, 512, 512} },
+			volume.Vec{512, 256, 1}},
 		{"slowest axis c", func(a *Array, o *Options) {
-			a.Shape, a.Chunk, a.Order, o.Axes = []int{2, 64, 64, 64}, []int{2, 64, 64, 64}, []int{0, 1, 2, 3}, []string{"c", "z", "y", "x"}
+			a.Shape, a.Chunk, a.Order, o.Axes = []int{2, 64, 64, 64}, []int{2, 64, 64, 64}, []int{0, 1, 2, 3},
+				[]string{"c", "z", "y", "x"}
 		}, volume.Cube(64)},
 		{"one unit", func(a *Array, _ *Options) { a.Unit = 1 << 20 }, volume.Cube(64)},
 		{"units that end within planes", func(a *Array, _ *Options) { a.Unit = 10000 }, volume.Cube(64)},
@@ -68,7 +74,9 @@ func TestDivided(t *testing.T) {
 		{"a small chunk", func(a *Array, _ *Options) { a.Chunk = []int{32, 64, 64} }, volume.Vec{64, 64, 32}},
 		{"another codec", func(a *Array, _ *Options) { a.Codecs = codec.Chain{codec.Zstd{}} }, volume.Cube(64)},
 		{"a checksum", func(a *Array, _ *Options) { a.Codecs = append(a.Codecs, codec.CRC32C{}) }, volume.Cube(64)},
-		{"a header", func(a *Array, _ *Options) { a.Header = func(b []byte) ([]byte, []int, error) { return b, nil, nil } }, volume.Cube(64)},
+		{"a header",
+			func(a *Array, _ *Options) { a.Header = func(b []byte) ([]byte, []int, error) { return b, nil, nil } },
+			volume.Cube(64)},
 	} {
 		a, o := divided().Array, Options{}
 		test.change(a, &o)
@@ -115,8 +123,8 @@ func openDivided(t *testing.T, m *model, fsys fs.FS) volume.CubeFile {
 	return c
 }
 
-// TestDamagedPart: damage in a part of a chunk that is decoded alone is an error for the voxels of this part, alone or beside others,
-// and the rest reads. If the whole chunk is concerned, all of it is an error.
+// TestDamagedPart: damage in a part of a chunk that is decoded alone is an error for the voxels of this part, alone or
+// beside others, and the rest reads. If the whole chunk is concerned, all of it is an error.
 func TestDamagedPart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
@@ -142,7 +150,8 @@ func TestDamagedPart(t *testing.T) {
 				_, isFormat := errors.AsType[*volume.FormatError](b.Err)
 				switch damaged := test.damaged&(first<<b.At[2]) != 0; {
 				case damaged && !isFormat:
-					t.Errorf("%s, %s: block %v: expected an error of the format, found %v", test.name, name, b.At, b.Err)
+					t.Errorf("%s, %s: block %v: expected an error of the format, found %v", test.name, name, b.At,
+						b.Err)
 				case !damaged && !bytes.Equal(b.Voxels, want[b.At[2]*512<<10:][:512<<10]):
 					t.Errorf("%s, %s: block %v: other voxels than expected, %v", test.name, name, b.At, b.Err)
 				}
@@ -213,7 +222,8 @@ func FuzzDivided(f *testing.F) {
 	f.Fuzz(func(t *testing.T, chunk []byte) {
 		var voxels [2]string
 		for i, whole := range []int{1, 1 << 20} { // in parts, and not
-			mag, err := New(fstest.MapFS{"a/c/0/0/0": &fstest.MapFile{Data: chunk}}, "a", array, Options{minPart: whole})
+			mag, err := New(fstest.MapFS{"a/c/0/0/0": &fstest.MapFile{Data: chunk}}, "a", array,
+				Options{minPart: whole})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,7 +234,8 @@ func FuzzDivided(f *testing.F) {
 			defer c.Close()
 			for at := range (volume.Box{Max: c.Grid().Blocks()}).All() {
 				block, err := volume.ReadBlock(t.Context(), c, at)
-				if _, format := errors.AsType[*volume.FormatError](err); err != nil && !format && !isUnsupported(err) || err == nil && len(block) != c.Grid().BlockBytes() {
+				if _, format := errors.AsType[*volume.FormatError](err); err != nil && !format && !isUnsupported(err) ||
+					err == nil && len(block) != c.Grid().BlockBytes() {
 					t.Fatalf("block %v: got %d bytes, %T: %v", at, len(block), err, err)
 				}
 				if err != nil {

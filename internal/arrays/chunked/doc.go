@@ -1,20 +1,20 @@
-// Package chunked presents arrays of any number of axes, whose chunks are files, as mags. Packages zarr and n5 parse metadata
-// into an [Array]. This package reads the array.
+// Package chunked presents arrays of any number of axes, whose chunks are files, as mags. Packages zarr and n5 parse
+// metadata into an [Array]. This package reads the array.
 //
 // # Geometry
 //
 // Three axes of the array are x, y and z, and one may be the channel. Every other axis must have length 1, and is left
-// out. An axis z or y that the array lacks has length 1. A cube of the [volume.Mag] is the box of voxels of one chunk, with
-// all channels: one file, or one for each chunk along the channel axis. In a sharded array the chunk is a shard, and its
-// inner chunks are the blocks. In other arrays a cube has one block. A large chunk of Blosc has several, each a range on the slowest axis
-// of the chunk, because its parts can be decoded alone. Blocks have the layout of package volume, whatever the order of the axes in the
-// chunk is.
+// out. An axis z or y that the array lacks has length 1. A cube of the [volume.Mag] is the box of voxels of one chunk,
+// with all channels: one file, or one for each chunk along the channel axis. In a sharded array the chunk is a shard,
+// and its inner chunks are the blocks. In other arrays a cube has one block. A large chunk of Blosc has several, each a
+// range on the slowest axis of the chunk, because its parts can be decoded alone. Blocks have the layout of package
+// volume, whatever the order of the axes in the chunk is.
 //
 // # Absence
 //
-// A chunk without a file, or without an entry in its shard, has the fill value. If that is not zero, absent cubes can be
-// opened, and [volume.Mag.Cubes] lists them. [volume.AllCubes] yields only cubes that have a file. Voxels outside of the
-// array are zero, whatever the padding of a chunk says.
+// A chunk without a file, or without an entry in its shard, has the fill value. If that is not zero, absent cubes can
+// be opened, and [volume.Mag.Cubes] lists them. [volume.AllCubes] yields only cubes that have a file. Voxels outside of
+// the array are zero, whatever the padding of a chunk says.
 //
 // # Memory
 //

@@ -18,7 +18,8 @@ import (
 
 // channelsApart is an array of two channels in chunks of their own, 3 × 1 × 1 cubes of 2³ voxels.
 func channelsApart() *Array {
-	return &Array{Shape: []int{2, 2, 2, 6}, Chunk: []int{1, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3}, Key: Key{"", "."}}
+	return &Array{Shape: []int{2, 2, 2, 6}, Chunk: []int{1, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3},
+		Key: Key{"", "."}}
 }
 
 // writeArray writes the files of an array to a directory and opens it. absent are chunks, by their first index.
@@ -53,7 +54,8 @@ func writeArray(t *testing.T, a *Array, o Options, absent ...string) (dir string
 // TestWrongKinds: what exists under the name of a chunk and is no regular file is an error, listed, and never absent.
 func TestWrongKinds(t *testing.T) {
 	dir, m := writeArray(t, channelsApart(), Options{}, "[0 0 0 0]", "[1 0 0 0]", "[0 0 0 2]", "[0 0 0 4]", "[1 0 0 4]")
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "0.0.0.0"), 0o755), os.Symlink("nothing", filepath.Join(dir, "0.0.0.1"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "0.0.0.0"), 0o755),
+		os.Symlink("nothing", filepath.Join(dir, "0.0.0.1"))); err != nil {
 		t.Fatal(err)
 	}
 	if xs, err := m.Cubes(0, 0); err != nil || !slices.Equal(xs, []int{0, 1}) {
@@ -78,8 +80,8 @@ func TestWrongKinds(t *testing.T) {
 	}
 }
 
-// TestJoinedFiles: a cube of several files has the sum of their sizes, the permissions of users who may read all, and a version
-// that changes with each of them.
+// TestJoinedFiles: a cube of several files has the sum of their sizes, the permissions of users who may read all, and a
+// version that changes with each of them.
 func TestJoinedFiles(t *testing.T) {
 	dir, m := writeArray(t, channelsApart(), Options{})
 	file := filepath.Join(dir, "1.0.0.1")
@@ -116,12 +118,14 @@ func TestJoinedFiles(t *testing.T) {
 	}
 }
 
-// TestFillValue: absent cubes of an array whose fill value is not zero can be opened, and are in every level of Cubes. Walks yield
-// only stored ones. Each has a version of its own, because cubes at the end of the array have other voxels.
+// TestFillValue: absent cubes of an array whose fill value is not zero can be opened, and are in every level of Cubes.
+// Walks yield only stored ones. Each has a version of its own, because cubes at the end of the array have other voxels.
 func TestFillValue(t *testing.T) {
-	a := &Array{Shape: []int{3, 5}, Chunk: []int{2, 2}, Type: volume.Uint16, Order: []int{0, 1}, Key: Key{"c", "/"}, Fill: []byte{7, 1}}
+	a := &Array{Shape: []int{3, 5}, Chunk: []int{2, 2}, Type: volume.Uint16, Order: []int{0, 1}, Key: Key{"c", "/"},
+		Fill: []byte{7, 1}}
 	_, m := writeArray(t, a, Options{}, "[0 0]", "[2 0]", "[2 4]")
-	for _, c := range []struct{ at, want []int }{{nil, []int{0}}, {[]int{0}, []int{0, 1}}, {[]int{0, 1}, []int{0, 1, 2}}} {
+	for _, c := range []struct{ at, want []int }{{nil, []int{0}}, {[]int{0}, []int{0, 1}},
+		{[]int{0, 1}, []int{0, 1, 2}}} {
 		if got, err := m.Cubes(c.at...); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("below %v: got %v, %v", c.at, got, err)
 		}
@@ -150,7 +154,8 @@ func TestFillValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); err != nil || !bytes.Equal(got, []byte{7, 1, 0, 0, 0, 0, 0, 0}) {
+	if got, err := volume.ReadBlock(t.Context(), f, volume.Vec{}); err != nil ||
+		!bytes.Equal(got, []byte{7, 1, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("the last cube has %v, %v", got, err)
 	}
 }
@@ -161,7 +166,8 @@ func TestManyCubes(t *testing.T) {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
 	}
 	for _, fill := range [][]byte{nil, {1}} {
-		a := &Array{Shape: []int{4, 4, 4}, Chunk: []int{1, 2, 2}, Type: volume.Uint8, Order: []int{2, 1, 0}, Key: Key{"c", "/"}, Fill: fill}
+		a := &Array{Shape: []int{4, 4, 4}, Chunk: []int{1, 2, 2}, Type: volume.Uint8, Order: []int{2, 1, 0},
+			Key: Key{"c", "/"}, Fill: fill}
 		_, m := writeArray(t, a, Options{maxPositions: 14}, "[0 0 0]")
 		if _, err := m.Cubes(); !lattice.IsTooMany(err) {
 			t.Errorf("fill value %v: got %v", fill, err)
@@ -183,7 +189,8 @@ func TestManyCubes(t *testing.T) {
 
 // TestImplausibleSize: a chunk that is longer than any encoder makes it takes no memory.
 func TestImplausibleSize(t *testing.T) {
-	dir, m := writeArray(t, &Array{Shape: []int{4, 4}, Chunk: []int{4, 4}, Type: volume.Uint8, Order: []int{0, 1}, Key: Key{"", "/"}}, Options{})
+	dir, m := writeArray(t, &Array{Shape: []int{4, 4}, Chunk: []int{4, 4}, Type: volume.Uint8, Order: []int{0, 1},
+		Key: Key{"", "/"}}, Options{})
 	if err := os.Truncate(filepath.Join(dir, "0/0"), 1<<40); err != nil {
 		t.Skip("no sparse files: ", err)
 	}
@@ -197,20 +204,23 @@ func TestImplausibleSize(t *testing.T) {
 		t.Error("memory was taken")
 		return make([]byte, 16)
 	})
-	if err := blocks[0].Err; err == nil || !strings.Contains(err.Error(), "0/0: chunk 0-4_0-4_0-1 at byte 0: expected at most") {
+	if err := blocks[0].Err; err == nil || !strings.Contains(err.Error(),
+		"0/0: chunk 0-4_0-4_0-1 at byte 0: expected at most") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestVersionsOfOneFile: the version of a cube names its voxels, not only its file: blocks of the same version and index share memory in a
-// cache. Layers may show other channels or axes of one array, and chunks of the same bytes may be links to one file, but those at the end of
-// the array have other voxels.
+// TestVersionsOfOneFile: the version of a cube names its voxels, not only its file: blocks of the same version and
+// index share memory in a cache. Layers may show other channels or axes of one array, and chunks of the same bytes may
+// be links to one file, but those at the end of the array have other voxels.
 func TestVersionsOfOneFile(t *testing.T) {
-	a := &Array{Shape: []int{2, 3, 3, 3}, Chunk: []int{2, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3}, Key: Key{"", "."}}
+	a := &Array{Shape: []int{2, 3, 3, 3}, Chunk: []int{2, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3},
+		Key: Key{"", "."}}
 	dir, m := writeArray(t, a, Options{})
 	first := filepath.Join(dir, "0.0.0.0")
 	for _, name := range []string{"0.0.0.1", "0.1.0.0"} {
-		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.Link(first, filepath.Join(dir, name))); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(dir, name)),
+			os.Link(first, filepath.Join(dir, name))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,14 +268,16 @@ func TestVersionsOfOneFile(t *testing.T) {
 	}
 }
 
-// TestTree: in a tree of named directories, a directory without the file of its chunk is an absent chunk, whatever else it has. A file that is
-// no regular one is an error, and names say what they are.
+// TestTree: in a tree of named directories, a directory without the file of its chunk is an absent chunk, whatever else
+// it has. A file that is no regular one is an error, and names say what they are.
 func TestTree(t *testing.T) {
-	a := &Array{Shape: []int{2, 2, 6}, Chunk: []int{2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2}, Tree: axisTree{}}
+	a := &Array{Shape: []int{2, 2, 6}, Chunk: []int{2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2},
+		Tree: axisTree{}}
 	dir, m := writeArray(t, a, Options{}, "[0 0 2]", "[0 0 4]")
 	other := filepath.Join(dir, "a0_00/a1_00/a2_01")
 	wrong := filepath.Join(dir, "a0_00/a1_00/a2_02/chunk[0_0_2]")
-	if err := errors.Join(os.MkdirAll(wrong, 0o755), os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "chunk"), nil, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(wrong, 0o755), os.Mkdir(other, 0o755), os.WriteFile(filepath.Join(other, "chunk"),
+		nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	if xs, err := m.Cubes(0, 0); err != nil || !slices.Equal(xs, []int{0, 2}) {
@@ -274,12 +286,14 @@ func TestTree(t *testing.T) {
 	if _, err := m.OpenCube(volume.Vec{1}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("cube 1: got %v", err)
 	}
-	if _, err := m.OpenCube(volume.Vec{2}); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "a2_02/chunk[0_0_2]") {
+	if _, err := m.OpenCube(volume.Vec{2}); err == nil || errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "a2_02/chunk[0_0_2]") {
 		t.Errorf("cube 2: got %v", err)
 	}
 	for name, want := range map[string]volume.CubeName{
 		"a0_00": volume.DirName, "a0_00/a1_00/a2_02": volume.DirName, "a0_00/a1_00/a2_02/chunk[0_0_2]": volume.FileName,
-		"a0_00/a1_00/a2_02/chunk[0_0_1]": volume.OtherName, "a0_00/a1_00/a2_02/beside": volume.BesideName, "a0_00/a1_00/a2_03": volume.OtherName, "a0_0": volume.OtherName,
+		"a0_00/a1_00/a2_02/chunk[0_0_1]": volume.OtherName, "a0_00/a1_00/a2_02/beside": volume.BesideName,
+		"a0_00/a1_00/a2_03": volume.OtherName, "a0_0": volume.OtherName,
 		"a0_00/a1_00/a2_02/chunk[0_0_2]/x": volume.OtherName, "other": volume.OtherName,
 	} {
 		if got := m.kindOfName(name); got != want {

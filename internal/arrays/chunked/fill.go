@@ -73,9 +73,9 @@ func (f *filler) locateAll() {
 	}
 }
 
-// readsPart reports whether the codec reads the stored bytes: what it needs of them, what is stored without compression straight
-// into the block, or one piece after the other. Small inner chunks of shards are read together instead, and so are small files if each
-// request takes long.
+// readsPart reports whether the codec reads the stored bytes: what it needs of them, what is stored without compression
+// straight into the block, or one piece after the other. Small inner chunks of shards are read together instead, and so
+// are small files if each request takes long.
 func (f *filler) readsPart(p piece) bool {
 	if f.isLarge(p) && f.array.streamDecoder() != nil {
 		return true
@@ -143,8 +143,8 @@ func (f *filler) readBatch() int {
 	return n
 }
 
-// read reads the pieces, which are of one file. Adjacent ones are read together. If that fails, they are read one by one,
-// so that only pieces in a damaged part of the disk have an error.
+// read reads the pieces, which are of one file. Adjacent ones are read together. If that fails, they are read one by
+// one, so that only pieces in a damaged part of the disk have an error.
 func (f *filler) read(batch []piece) {
 	file := f.parts[batch[0].part].file
 	runs := make([]vfs.Range, 0, len(batch))
@@ -204,7 +204,8 @@ func (f *filler) voxels(i int) []byte {
 	return b.Voxels
 }
 
-// finish completes a block: it gives a block that was never written the fill value, and clears voxels outside of the array.
+// finish completes a block: it gives a block that was never written the fill value, and clears voxels outside of the
+// array.
 func (f *filler) finish(i int) {
 	b := &f.blocks[i]
 	if b.Err != nil || f.blockBox(b.At).Empty() {

@@ -45,7 +45,8 @@ func newGeometry(a *Array, o Options) (*geometry, error) {
 		channels = total - first
 	}
 	if first < 0 || channels < 1 || channels > total-first || channels > maxChannels { // first+channels may overflow
-		return nil, fmt.Errorf("channels: expected some of 0 to %d, at most %d, found %d from %d on", total-1, maxChannels, channels, first)
+		return nil, fmt.Errorf("channels: expected some of 0 to %d, at most %d, found %d from %d on", total-1,
+			maxChannels, channels, first)
 	}
 	g.channels = [2]int{first, first + channels}
 	g.grid = volume.Grid{Size: cube, Block: block, Type: a.Type, Channels: channels}
@@ -53,7 +54,8 @@ func newGeometry(a *Array, o Options) (*geometry, error) {
 		return nil, err
 	}
 	if g.grid.BlockBytes() > MaxChunkBytes {
-		return nil, fmt.Errorf("chunk: expected at most %d bytes with all channels, found %d", MaxChunkBytes, g.grid.BlockBytes())
+		return nil, fmt.Errorf("chunk: expected at most %d bytes with all channels, found %d", MaxChunkBytes,
+			g.grid.BlockBytes())
 	}
 	if parts := g.parts(a); parts[1]-parts[0] > maxParts {
 		return nil, fmt.Errorf("channels: expected at most %d chunks, found %d", maxParts, parts[1]-parts[0])
@@ -70,8 +72,8 @@ func (g *geometry) parts(a *Array) [2]int {
 	return [2]int{g.channels[0] / n, (g.channels[1]-1)/n + 1}
 }
 
-// position returns the array indices, in units of something on each axis, of voxel position v and channel position c. All
-// other axes are 0: see [geometry.onOthers].
+// position returns the array indices, in units of something on each axis, of voxel position v and channel position c.
+// All other axes are 0: see [geometry.onOthers].
 func (g *geometry) position(rank int, v volume.Vec, c int) []int {
 	at := make([]int, rank)
 	for i := range 3 {
@@ -85,7 +87,8 @@ func (g *geometry) position(rank int, v volume.Vec, c int) []int {
 	return at
 }
 
-// onOthers changes positions that [geometry.position] returned on the other axes: to what is shown, in units of something on each axis.
+// onOthers changes positions that [geometry.position] returned on the other axes: to what is shown, in units of
+// something on each axis.
 func (g *geometry) onOthers(at, unit []int) []int {
 	for axis, n := range g.index {
 		if n > 0 {

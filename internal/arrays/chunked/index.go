@@ -19,8 +19,8 @@ import (
 const (
 	entryBytes = 16 // of an entry of a shard index: offset and size
 
-	// indexBudget limits the memory for the shard indexes of all mags, in bytes: those of 32 shards of 1024³ voxels in inner chunks of 32³, or
-	// what slices of 128 such shards need. Pages of others are read again.
+	// indexBudget limits the memory for the shard indexes of all mags, in bytes: those of 32 shards of 1024³ voxels in
+	// inner chunks of 32³, or what slices of 128 such shards need. Pages of others are read again.
 	indexBudget = 16 << 20
 
 	// pageBytes is the part of an index that is kept together, and piece what is read at once to check all of it.
@@ -33,7 +33,8 @@ const (
 // allIndexes has the indexes of all mags.
 var allIndexes = newIndexes(indexBudget, pageBytes, indexPiece)
 
-// shardIndex is where the index of a shard lies in its file. Entry i has the offset and size of inner chunk i, from the start of the shard.
+// shardIndex is where the index of a shard lies in its file. Entry i has the offset and size of inner chunk i, from the
+// start of the shard.
 type shardIndex struct {
 	Shard
 	key    indexKey // of its pages
@@ -59,7 +60,8 @@ func (s Shard) indexAt(shard int64, stored int) int64 {
 	return shard - int64(stored)
 }
 
-// indexKey names a page of the index of a shard in one version of a file. An inner shard may start where the outer one does.
+// indexKey names a page of the index of a shard in one version of a file. An inner shard may start where the outer one
+// does.
 type indexKey struct {
 	mag     *Mag
 	version vfs.Version
@@ -81,7 +83,8 @@ type indexes struct {
 }
 
 func newIndexes(budget int64, page, piece int) *indexes {
-	return &indexes{page: page, piece: piece, reading: semaphore.NewWeighted(max(indexReading, int64(piece))), kept: lru.New[indexKey, []byte](budget)}
+	return &indexes{page: page, piece: piece, reading: semaphore.NewWeighted(max(indexReading, int64(piece))),
+		kept: lru.New[indexKey, []byte](budget)}
 }
 
 func (x *indexes) get(key indexKey) ([]byte, bool) {
@@ -96,7 +99,8 @@ func (x *indexes) add(key indexKey, page []byte) {
 	x.kept.Put(key, page, int64(cap(page))+256)
 }
 
-// indexOf returns the index of the shard that has a level and lies at the extent of p. outer is the size of the shard in elements.
+// indexOf returns the index of the shard that has a level and lies at the extent of p. outer is the size of the shard
+// in elements.
 func (c *cube) indexOf(p piece, level int, outer []int) (shardIndex, error) {
 	x := shardIndex{Shard: c.array.Shards[level], bytes: entryBytes}
 	for axis := range outer {
@@ -106,7 +110,8 @@ func (c *cube) indexOf(p piece, level int, outer []int) (shardIndex, error) {
 	x.at = p.offset + x.indexAt(p.size, x.stored)
 	file := c.parts[p.part]
 	if int64(x.stored) > p.size {
-		return x, &volume.FormatError{File: file.name, Part: "shard index", Offset: p.offset, Expected: fmt.Sprintf("%d bytes", x.stored), Found: fmt.Sprintf("a shard of %d", p.size)}
+		return x, &volume.FormatError{File: file.name, Part: "shard index", Offset: p.offset,
+			Expected: fmt.Sprintf("%d bytes", x.stored), Found: fmt.Sprintf("a shard of %d", p.size)}
 	}
 	x.key = indexKey{mag: c.Mag, version: vfs.VersionOf(file.info), offset: p.offset, level: level}
 	return x, nil
@@ -158,8 +163,8 @@ func (c *cube) readPage(ctx context.Context, file part, x shardIndex) ([]byte, e
 	return page, nil
 }
 
-// readIndex reads all of the index of a shard (Zarr v3, "sharding codec", "Binary shard format"), in pieces, and checks it. It keeps the page that
-// key names, and all others of an index of one piece.
+// readIndex reads all of the index of a shard (Zarr v3, "sharding codec", "Binary shard format"), in pieces, and checks
+// it. It keeps the page that key names, and all others of an index of one piece.
 func (c *cube) readIndex(ctx context.Context, file part, x shardIndex) (wanted []byte, err error) {
 	size := min(c.indexes.piece, x.bytes) + x.stored - x.bytes
 	if err := c.indexes.reading.Acquire(ctx, int64(size)); err != nil {
@@ -210,8 +215,8 @@ func (x shardIndex) read(ctx context.Context, file part, p []byte, start int) er
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkSums returns the CRC-32C of an index with n bytes more, if sum is that of the bytes before. What follows them in b are checksums of all
-// that is before each.
+// checkSums returns the CRC-32C of an index with n bytes more, if sum is that of the bytes before. What follows them in
+// b are checksums of all that is before each.
 func checkSums(sum uint32, b []byte, n int) (uint32, error) {
 	sum = crc32.Update(sum, castagnoli, b[:n])
 	for b = b[n:]; len(b) > 0; b = b[crc32.Size:] {

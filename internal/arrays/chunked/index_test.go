@@ -44,10 +44,11 @@ func (f *countedFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// TestIndexIsReadOnce: all reads of a shard, in all of its open files, read its index once, while it fits into the budget. With room
-// for one index, each change of the shard reads one.
+// TestIndexIsReadOnce: all reads of a shard, in all of its open files, read its index once, while it fits into the
+// budget. With room for one index, each change of the shard reads one.
 func TestIndexIsReadOnce(t *testing.T) {
-	a := &Array{Shape: []int{4, 4, 8}, Chunk: []int{4, 4, 4}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"},
+	a := &Array{Shape: []int{4, 4, 8}, Chunk: []int{4, 4, 4}, Type: volume.Uint8, Order: []int{0, 1, 2},
+		Key:    Key{"c", "/"},
 		Shards: []Shard{{Inner: []int{2, 2, 2}, Order: []int{0, 1, 2}}}}
 	const indexBytes = 8 * entryBytes
 	for _, c := range []struct {
@@ -68,7 +69,8 @@ func TestIndexIsReadOnce(t *testing.T) {
 					blocks := []volume.Block{{At: at}}
 					cube.Fill(context.Background(), blocks, func(volume.Vec) []byte { return make([]byte, 8) })
 					key := at.Add(volume.Vec{2 * x})
-					if before := voxels[key]; blocks[0].Err != nil || before != nil && !bytes.Equal(before, blocks[0].Voxels) {
+					if before := voxels[key]; blocks[0].Err != nil ||
+						before != nil && !bytes.Equal(before, blocks[0].Voxels) {
 						t.Fatalf("block %v: %v, %v, before %v", key, blocks[0].Voxels, blocks[0].Err, before)
 					}
 					voxels[key] = blocks[0].Voxels
@@ -84,12 +86,13 @@ func TestIndexIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestEntriesReachIntoIndex tries all entries of a small shard, with its index at the start and at the end: those that have a byte of
-// the index, or outside of the shard, are errors that name the entry. The others are read.
+// TestEntriesReachIntoIndex tries all entries of a small shard, with its index at the start and at the end: those that
+// have a byte of the index, or outside of the shard, are errors that name the entry. The others are read.
 func TestEntriesReachIntoIndex(t *testing.T) {
 	const chunks, chunkBytes = 2, 2
 	for _, atStart := range []bool{false, true} {
-		a := &Array{Shape: []int{1, 1, 4}, Chunk: []int{1, 1, 4}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"},
+		a := &Array{Shape: []int{1, 1, 4}, Chunk: []int{1, 1, 4}, Type: volume.Uint8, Order: []int{0, 1, 2},
+			Key:    Key{"c", "/"},
 			Shards: []Shard{{Inner: []int{1, 1, 2}, Order: []int{0, 1, 2}, AtStart: atStart}}}
 		dir, m := writeArray(t, a, Options{})
 		name := filepath.Join(dir, "c/0/0/0")
@@ -118,7 +121,8 @@ func TestEntriesReachIntoIndex(t *testing.T) {
 				if want := shard[offset:][:chunkBytes]; err != nil || !bytes.Equal(voxels, want) {
 					t.Errorf("offset %d, index at %d: got %v, %v, expected %v", offset, indexAt, voxels, err, want)
 				}
-			case !ok || fault.Offset != int64(entry) || fault.Part != "shard index, entry 1," || fault.File != "c/0/0/0" || fault.Expected == "" ||
+			case !ok || fault.Offset != int64(entry) || fault.Part != "shard index, entry 1," ||
+				fault.File != "c/0/0/0" || fault.Expected == "" ||
 				fault.Found != fmt.Sprintf("2 bytes at byte %d", offset):
 				t.Errorf("offset %d, index at %d: got %v, %v", offset, indexAt, voxels, err)
 			}
@@ -133,8 +137,10 @@ func TestMisplaced(t *testing.T) {
 		want  string
 	}{
 		{entry{0, 10}, ""}, {entry{20, 80}, ""}, {entry{20, 0}, ""}, {entry{10, 0}, ""}, {entry{100, 0}, ""},
-		{entry{9, 2}, "outside of the index at bytes 10 to 20"}, {entry{19, 1}, "outside"}, {entry{0, 100}, "outside"}, {entry{12, 3}, "outside"},
-		{entry{20, 81}, "within the 100 bytes"}, {entry{101, 0}, "within"}, {entry{math.MaxUint64, 2}, "within"}, {entry{2, math.MaxUint64}, "within"},
+		{entry{9, 2}, "outside of the index at bytes 10 to 20"}, {entry{19, 1}, "outside"}, {entry{0, 100}, "outside"},
+		{entry{12, 3}, "outside"},
+		{entry{20, 81}, "within the 100 bytes"}, {entry{101, 0}, "within"}, {entry{math.MaxUint64, 2}, "within"},
+		{entry{2, math.MaxUint64}, "within"},
 		{entry{math.MaxUint64, math.MaxUint64}, ""},
 	} {
 		if got := c.entry.misplaced(100, 10, 20); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
@@ -143,15 +149,16 @@ func TestMisplaced(t *testing.T) {
 	}
 }
 
-// TestLargeIndex: of an index of several pieces, only the pages that are needed are read and kept, once its checksums are right. A wrong byte
-// anywhere in it is an error for all of its chunks.
+// TestLargeIndex: of an index of several pieces, only the pages that are needed are read and kept, once its checksums
+// are right. A wrong byte anywhere in it is an error for all of its chunks.
 func TestLargeIndex(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
 	}
 	const chunks, page = 64, 2 * entryBytes
 	for _, checksums := range []int{0, 1, 2} {
-		a := &Array{Shape: []int{1, 1, chunks}, Chunk: []int{1, 1, chunks}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"},
+		a := &Array{Shape: []int{1, 1, chunks}, Chunk: []int{1, 1, chunks}, Type: volume.Uint8, Order: []int{0, 1, 2},
+			Key:    Key{"c", "/"},
 			Shards: []Shard{{Inner: []int{1, 1, 1}, Order: []int{0, 1, 2}, Checksums: checksums}}}
 		dir, m := writeArray(t, a, Options{})
 		reads := &indexReads{FS: m.fsys, bytes: chunks*entryBytes + 4*int64(checksums)}
@@ -171,7 +178,8 @@ func TestLargeIndex(t *testing.T) {
 		for i, c := range []struct{ x, reads int }{{7, pieces}, {6, 0}, {62, 1}, {7, 0}, {0, 1}, {7, 0}} {
 			reads.n = 0
 			if voxels, err := read(c.x); err != nil || len(voxels) != 1 || reads.n != c.reads {
-				t.Errorf("%d checksums, read %d: %v, %v, %d reads of the index, expected %d", checksums, i, voxels, err, reads.n, c.reads)
+				t.Errorf("%d checksums, read %d: %v, %v, %d reads of the index, expected %d", checksums, i, voxels, err,
+					reads.n, c.reads)
 			}
 		}
 		if cost := m.indexes.kept.Cost(); cost > 3*(page+256) {
@@ -193,7 +201,8 @@ func TestLargeIndex(t *testing.T) {
 			shard[at] ^= 1
 			m.indexes = newIndexes(indexBudget, page, 4*page) // the times of two writes may be the same
 			_, err := read(at % chunks)
-			if fault, ok := errors.AsType[*volume.FormatError](err); !ok || fault.Part != "shard index" || !strings.Contains(err.Error(), "crc32c: expected") {
+			if fault, ok := errors.AsType[*volume.FormatError](err); !ok || fault.Part != "shard index" ||
+				!strings.Contains(err.Error(), "crc32c: expected") {
 				t.Errorf("byte %d: got %v", at, err)
 			}
 		}

@@ -26,8 +26,9 @@ func (m *Mag) cubeInfo(c volume.Vec, parts []fs.FileInfo) (fs.FileInfo, error) {
 	return vfs.WithVersion(files, m.version(c, vfs.VersionOf(files))), nil
 }
 
-// version returns the version of a cube by that of its files. It names the voxels of the cube: other mags may show other channels or axes of
-// the same files, and a file may be linked as several cubes, of which those at the end of the array have other voxels.
+// version returns the version of a cube by that of its files. It names the voxels of the cube: other mags may show
+// other channels or axes of the same files, and a file may be linked as several cubes, of which those at the end of the
+// array have other voxels.
 func (m *Mag) version(c volume.Vec, files vfs.Version) vfs.Version {
 	inside := m.size.Sub(c.Mul(m.grid.Size)).Min(m.grid.Size)
 	sum := sha256.Sum256(fmt.Appendf(files[:], "%s %v", m.meaning, inside))
@@ -36,7 +37,8 @@ func (m *Mag) version(c volume.Vec, files vfs.Version) vfs.Version {
 
 // meaningOf describes what the stored bytes of an array mean: how they become blocks.
 func meaningOf(g *geometry, a *Array) string {
-	return fmt.Sprint(g.axis, g.index, g.channels, g.part, g.cut, g.grid.Size, g.grid.Block, g.grid.Type, a.Order, a.BigEndian, a.Fill, a.Shards, a.Codecs, a.Header != nil)
+	return fmt.Sprint(g.axis, g.index, g.channels, g.part, g.cut, g.grid.Size, g.grid.Block, g.grid.Type, a.Order,
+		a.BigEndian, a.Fill, a.Shards, a.Codecs, a.Header != nil)
 }
 
 // absentInfo describes a cube that has no file and consists of the fill value.
@@ -56,8 +58,8 @@ func (i absentInfo) Details() vfs.Details {
 	return vfs.Details{Version: func() vfs.Version { return i.version }, Stored: func() int64 { return 0 }}
 }
 
-// absentVersion returns the version of a cube without a file. No other cube has it, because cubes at the end of the array
-// have other voxels.
+// absentVersion returns the version of a cube without a file. No other cube has it, because cubes at the end of the
+// array have other voxels.
 func (m *Mag) absentVersion(c volume.Vec) vfs.Version {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%v %s %x %v %v", m.grid, m.dir, m.array.Fill, m.size, c))
 	return vfs.Version(sum[:16])

@@ -30,12 +30,13 @@ type listing struct {
 	age   time.Duration
 }
 
-// A listing is used for ttl.Least, or for ageFactor times as long as it took. Without that, a walk through 100,000 rows of
-// cubes lists them 100,000 times.
+// A listing is used for ttl.Least, or for ageFactor times as long as it took. Without that, a walk through 100,000 rows
+// of cubes lists them 100,000 times.
 const ageFactor = 10
 
-// Positions implements [lattice.Store]. It returns the positions of the cubes that have a file. If a directory cannot be listed, it returns the others with
-// the error. If there are more than the limit, the error is a [lattice.TooManyError].
+// Positions implements [lattice.Store]. It returns the positions of the cubes that have a file. If a directory cannot
+// be listed, it returns the others with the error. If there are more than the limit, the error is a
+// [lattice.TooManyError].
 func (l *listing) Positions(fresh bool) (lattice.Positions, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,8 +76,8 @@ func (l *listing) Describe() func(volume.Vec) (fs.FileInfo, error) { return l.ma
 // maxLookups is the number of cubes that are looked up one by one if the fill value is not zero.
 const maxLookups = 4096
 
-// lacks reports whether a cube has no file according to a valid listing. Then it need not be looked up. lacks returns false if it
-// does not know.
+// lacks reports whether a cube has no file according to a valid listing. Then it need not be looked up. lacks returns
+// false if it does not know.
 func (l *listing) lacks(c volume.Vec) bool {
 	if l.mag.array.fillsZero() || l.mag.lattice.Chunks() <= maxLookups {
 		return false
@@ -86,7 +87,8 @@ func (l *listing) lacks(c volume.Vec) bool {
 }
 
 // walkFiles yields the cube of each file of a chunk, in any order, and errors of listing. A cube with several files is
-// yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as absent.
+// yielded several times. An entry of the wrong kind counts: it exists and cannot be read, so it must not read as
+// absent.
 func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
 	if m.array.Tree == nil && m.array.Key.Separator != "/" {
 		m.walkNames(yield)
@@ -103,8 +105,8 @@ func (m *Mag) walkFiles(yield func(volume.Vec, error) bool) {
 	}
 }
 
-// nodes yields the nodes of a level of the tree of chunks, in any order, and errors of the levels above. It lists many directories at once, and
-// holds only those in memory.
+// nodes yields the nodes of a level of the tree of chunks, in any order, and errors of the levels above. It lists many
+// directories at once, and holds only those in memory.
 func (m *Mag) nodes(level int) iter.Seq[node] {
 	return func(yield func(node) bool) {
 		if level == 0 {
@@ -200,7 +202,8 @@ func (m *Mag) indexIn(axis int, name string) (int, bool) {
 	return volume.ParseIndex(name)
 }
 
-// hasFile reports whether a child of a directory has the file of its chunk, if the array has a directory for each chunk. What may exist counts.
+// hasFile reports whether a child of a directory has the file of its chunk, if the array has a directory for each
+// chunk. What may exist counts.
 func (m *Mag) hasFile(n node, number int) bool {
 	if m.array.Tree == nil || len(n.at) < len(m.array.Shape)-1 {
 		return true

@@ -12,9 +12,10 @@ import (
 
 // Options say how an array is shown. All fields are optional.
 type Options struct {
-	Axes         []string      // names of the axes, in the order of the array's Shape; they win over those of the array
-	UsualXYZ     bool          // unnamed axes are c, x, y, z in the order of Shape, as WEBKNOSSOS has them
-	Index        []int         // what is shown of axes besides x, y, z and channels, by the order of Shape; nil: these must have length 1
+	Axes     []string // names of the axes, in the order of the array's Shape; they win over those of the array
+	UsualXYZ bool     // unnamed axes are c, x, y, z in the order of Shape, as WEBKNOSSOS has them
+	// what is shown of axes besides x, y, z and channels, by the order of Shape; nil: these must have length 1
+	Index        []int
 	Point        string        // name of what is shown of these axes, as in [Array.Series]; "": Index says it
 	Channel      int           // the first channel that is shown
 	Channels     int           // how many are shown; 0 means all
@@ -52,8 +53,8 @@ var (
 	_ vfs.SpeedReporter = (*Mag)(nil)
 )
 
-// New returns the array in directory dir of fsys as a mag. It reads no file. It fails if the array is not valid, or if it
-// is not a volume: the error names the field of the metadata.
+// New returns the array in directory dir of fsys as a mag. It reads no file. It fails if the array is not valid, or if
+// it is not a volume: the error names the field of the metadata.
 func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
@@ -65,7 +66,8 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 		}
 		o.Index = index
 	}
-	o.whole = vfs.SpeedOf(fsys).Remote // another request for each part of a chunk would take as long as one for the chunk
+	// another request for each part of a chunk would take as long as one for the chunk
+	o.whole = vfs.SpeedOf(fsys).Remote
 	g, err := newGeometry(a, o)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,8 @@ func New(fsys fs.FS, dir string, a *Array, o Options) (*Mag, error) {
 		return nil, err
 	}
 	g.grid.Origin, g.grid.Spacing = o.Origin, o.Spacing
-	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: allIndexes, meaning: meaningOf(g, a)}
+	m := &Mag{geometry: g, array: a, fsys: fsys, dir: dir, options: o, lattice: l, indexes: allIndexes,
+		meaning: meaningOf(g, a)}
 	m.list = listing{mag: m, limit: lattice.MaxPositions, all: lattice.All}
 	if o.maxPositions > 0 {
 		m.list.limit = o.maxPositions
@@ -97,7 +100,8 @@ func (m *Mag) Stat() (fs.FileInfo, error) { return fs.Stat(m.fsys, m.dir) }
 
 // Index implements [volume.Indexed].
 func (m *Mag) Index() volume.Index {
-	return volume.Index{Walk: m.WalkCubes, Describe: m.DescribeCubes, Metadata: m.options.StatMetadata, Files: m.cubeFiles}
+	return volume.Index{Walk: m.WalkCubes, Describe: m.DescribeCubes, Metadata: m.options.StatMetadata,
+		Files: m.cubeFiles}
 }
 
 // Speed implements [vfs.SpeedReporter].
@@ -105,7 +109,8 @@ func (m *Mag) Speed() vfs.Speed { return vfs.SpeedOf(m.fsys).OfChunks() }
 
 // About describes the mag. Files of chunks are named by their boxes.
 func (m *Mag) About() volume.About {
-	return volume.About{Factor: m.options.Factor, Category: m.options.Category, Window: m.options.Window, Compression: m.array.Compression, NamedByBox: true}
+	return volume.About{Factor: m.options.Factor, Category: m.options.Category, Window: m.options.Window,
+		Compression: m.array.Compression, NamedByBox: true}
 }
 
 // CubeGrid returns the geometry of a chunk: a whole one, even if those at the end of the array are cut.

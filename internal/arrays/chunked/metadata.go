@@ -38,8 +38,8 @@ func ReadObject(fsys fs.FS, file string) (jsonlimit.Object, error) {
 	return o, nil
 }
 
-// StatFiles returns a function that describes metadata files, as far as they exist, and those that others describes. others
-// may be nil.
+// StatFiles returns a function that describes metadata files, as far as they exist, and those that others describes.
+// others may be nil.
 func StatFiles(others func() []fs.FileInfo, fsys fs.FS, names ...string) func() []fs.FileInfo {
 	return func() (found []fs.FileInfo) {
 		if others != nil {
@@ -78,8 +78,8 @@ func (u Unsupported) Error() string {
 	return fmt.Sprintf("unsupported %s: expected %s, found %s", u.Part, u.Expected, u.Found)
 }
 
-// InFile returns an error about the content of a metadata file: a [volume.UnsupportedError] for an [Unsupported], else a
-// [volume.FormatError]. It returns nil for nil.
+// InFile returns an error about the content of a metadata file: a [volume.UnsupportedError] for an [Unsupported], else
+// a [volume.FormatError]. It returns nil for nil.
 func InFile(file string, err error) error {
 	if err == nil {
 		return nil

@@ -135,8 +135,8 @@ func (m *model) addHeader(cutEnds bool) {
 	}
 }
 
-// bloscOf returns a chunk of blosc with blocks of a size, which are in reverse order. No block is compressed. If the size is -1, there are no
-// blocks.
+// bloscOf returns a chunk of blosc with blocks of a size, which are in reverse order. No block is compressed. If the
+// size is -1, there are no blocks.
 func bloscOf(b []byte, size int) []byte {
 	le := binary.LittleEndian
 	flags := byte(1<<5 | 1<<4) // LZ4, blocks are not split
@@ -218,7 +218,8 @@ func (m *model) write() {
 			start[axis] = at[axis] * m.Chunk[axis]
 		}
 		if b := m.encode(0, m.Chunk, start); b != nil {
-			m.files["a/"+m.fileOf(at)] = &fstest.MapFile{Data: b, ModTime: time.Unix(1e9+int64(len(m.files)), 0)} // its version is its own
+			// its version is its own
+			m.files["a/"+m.fileOf(at)] = &fstest.MapFile{Data: b, ModTime: time.Unix(1e9+int64(len(m.files)), 0)}
 		}
 	})
 	m.files["a/other"] = &fstest.MapFile{}
@@ -284,7 +285,8 @@ func (m *model) stored(at []int, inside bool) []byte {
 
 // randomModel returns an array with random axes, chunks and shards, and the names of its axes.
 func randomModel(r *rand.Rand) (*model, []string) {
-	names := [][]string{{"y", "x"}, {"z", "y", "x"}, {"c", "z", "y", "x"}, {"t", "c", "z", "y", "x"}, {"c", "y", "x"}}[r.IntN(5)]
+	names := [][]string{{"y", "x"}, {"z", "y", "x"}, {"c", "z", "y", "x"}, {"t", "c", "z", "y", "x"},
+		{"c", "y", "x"}}[r.IntN(5)]
 	names = slices.Clone(names)
 	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	types := volume.Types()
@@ -348,7 +350,8 @@ func randomModel(r *rand.Rand) (*model, []string) {
 	return m, names
 }
 
-// encodeByBlosc gives the array the codec blosc, with units of some planes of a chunk. Blocks of the chunks are as large as the metadata say, or not.
+// encodeByBlosc gives the array the codec blosc, with units of some planes of a chunk. Blocks of the chunks are as
+// large as the metadata say, or not.
 func (m *model) encodeByBlosc(r *rand.Rand) {
 	m.Codecs = codec.Chain{codec.Blosc{}}
 	total, _ := product(m.Type.Size(), m.block())
@@ -422,7 +425,8 @@ func TestAgreesWithModel(t *testing.T) {
 			}
 			got, err := volume.ReadBox(t.Context(), mag, box)
 			if want := m.want(box, names, o.Channel, channels); err != nil || !bytes.Equal(got, want) {
-				t.Fatalf("seed %d, box %v of %+v, axes %v: got %x, %v, expected %x", seed, box, m.Array, names, got, err, want)
+				t.Fatalf("seed %d, box %v of %+v, axes %v: got %x, %v, expected %x", seed, box, m.Array, names, got,
+					err, want)
 			}
 		}
 		wantListing(t, m, mag, seed)

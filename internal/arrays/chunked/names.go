@@ -8,8 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Key says how the files of chunks are named: the prefix, if there is one, and the indices of the chunk on all axes, with
-// the separator between them.
+// Key says how the files of chunks are named: the prefix, if there is one, and the indices of the chunk on all axes,
+// with the separator between them.
 type Key struct {
 	Prefix    string // "c" or ""
 	Separator string // "/" or "."
@@ -50,8 +50,8 @@ func (k Key) parse(name string, rank int) ([]int, bool) {
 	return at, true
 }
 
-// Tree names the files of chunks in directories: one for each axis, in the order of the array's Shape, and in the last one a file. Other
-// files beside it are not read. A directory without the file is an absent chunk.
+// Tree names the files of chunks in directories: one for each axis, in the order of the array's Shape, and in the last
+// one a file. Other files beside it are not read. A directory without the file is an absent chunk.
 type Tree interface {
 	// Dir returns the name of the directory of an index on an axis.
 	Dir(axis, index int) string
@@ -92,7 +92,8 @@ func (m *Mag) path(c volume.Vec, channel int) string {
 }
 
 func (m *Mag) cubeFiles() volume.CubeFiles {
-	return volume.CubeFiles{FS: m.fsys, Dir: m.dir, Example: m.array.fileOf(make([]int, len(m.array.Shape))), Kind: m.kindOfName}
+	return volume.CubeFiles{FS: m.fsys, Dir: m.dir, Example: m.array.fileOf(make([]int, len(m.array.Shape))),
+		Kind: m.kindOfName}
 }
 
 // kindOfName says what a name below the directory of the array is. Chunks of channels that are not shown count, too.

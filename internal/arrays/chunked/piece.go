@@ -150,8 +150,8 @@ type entry struct{ offset, size uint64 }
 
 func (e entry) isAbsent() bool { return e.offset == math.MaxUint64 && e.size == math.MaxUint64 }
 
-// entry returns the entry of a chunk in the index of a shard. The shard has the given level and lies at the extent of p. outer is
-// its size in elements. first is the first element of the chunk, from the start of the shard.
+// entry returns the entry of a chunk in the index of a shard. The shard has the given level and lies at the extent of
+// p. outer is its size in elements. first is the first element of the chunk, from the start of the shard.
 func (c *cube) entry(ctx context.Context, p piece, level int, outer, first []int) (entry, error) {
 	s := c.array.Shards[level]
 	index, err := c.indexOf(p, level, outer)
@@ -171,15 +171,16 @@ func (c *cube) entry(ctx context.Context, p piece, level int, outer, first []int
 	indexAt := s.indexAt(p.size, index.stored)
 	if expected := e.misplaced(p.size, indexAt, indexAt+int64(index.stored)); expected != "" {
 		return e, &volume.FormatError{
-			File: c.parts[p.part].name, Part: fmt.Sprintf("shard index, entry %d,", n), Offset: p.offset + indexAt + int64(entryBytes*n),
+			File: c.parts[p.part].name, Part: fmt.Sprintf("shard index, entry %d,", n),
+			Offset:   p.offset + indexAt + int64(entryBytes*n),
 			Expected: expected, Found: fmt.Sprintf("%d bytes at byte %d", e.size, e.offset),
 		}
 	}
 	return e, nil
 }
 
-// misplaced says where a chunk may lie in a shard of n bytes whose index has the bytes [start, end), if it lies elsewhere. Otherwise it
-// returns "".
+// misplaced says where a chunk may lie in a shard of n bytes whose index has the bytes [start, end), if it lies
+// elsewhere. Otherwise it returns "".
 func (e entry) misplaced(n, start, end int64) string {
 	switch {
 	case e.isAbsent():
@@ -195,5 +196,6 @@ func (e entry) misplaced(n, start, end int64) string {
 func (c *cube) partName(b volume.Vec) string { return "chunk " + c.blockBox(b).String() }
 
 func (c *cube) broken(b volume.Vec, p piece, expected, found string) error {
-	return &volume.FormatError{File: c.parts[p.part].name, Part: c.partName(b), Offset: p.offset, Expected: expected, Found: found}
+	return &volume.FormatError{File: c.parts[p.part].name, Part: c.partName(b), Offset: p.offset, Expected: expected,
+		Found: found}
 }

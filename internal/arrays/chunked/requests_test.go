@@ -28,10 +28,11 @@ func (c *requestCounter) Stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(c.FS, name)
 }
 
-// TestListingRequests: to list all levels of the cubes takes two requests for each directory, for its kind and its entries, and
-// none for a chunk. Attributes take one request for each chunk.
+// TestListingRequests: to list all levels of the cubes takes two requests for each directory, for its kind and its
+// entries, and none for a chunk. Attributes take one request for each chunk.
 func TestListingRequests(t *testing.T) {
-	a := &Array{Shape: []int{8, 6, 6}, Chunk: []int{2, 1, 2}, Type: volume.Uint8, Order: []int{0, 1, 2}, Key: Key{"c", "/"}}
+	a := &Array{Shape: []int{8, 6, 6}, Chunk: []int{2, 1, 2}, Type: volume.Uint8, Order: []int{0, 1, 2},
+		Key: Key{"c", "/"}}
 	_, m := writeArray(t, a, Options{}, "[0 0 0]")
 	counter := &requestCounter{FS: m.fsys}
 	m.fsys = counter
@@ -71,7 +72,8 @@ func TestListingRequests(t *testing.T) {
 // TestListingOfOneTime: the cubes of a time are listed without the directory that has all times: a film has thousands.
 func TestListingOfOneTime(t *testing.T) {
 	a := &Array{
-		Shape: []int{5, 4, 4, 4}, Chunk: []int{1, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3}, Key: Key{"c", "/"},
+		Shape: []int{5, 4, 4, 4}, Chunk: []int{1, 2, 2, 2}, Type: volume.Uint8, Order: []int{0, 1, 2, 3},
+		Key:   Key{"c", "/"},
 		Names: []string{"t", "z", "y", "x"},
 	}
 	dir, m := writeArray(t, a, Options{Index: []int{3, 0, 0, 0}})

@@ -43,9 +43,10 @@ func (d *Dataset) Root(file string) (volume.Root, error) {
 	return volume.Root{Dataset: d}, nil
 }
 
-// ReadRoot reads the metadata of a source with read, whose error is fs.ErrNotExist if there are none. Then, and if the source is not
-// a directory, ReadRoot returns notRecognised.
-func ReadRoot[N any](fsys fs.FS, name string, read func(fs.FS, string) (N, error), notRecognised error) (n N, err error) {
+// ReadRoot reads the metadata of a source with read, whose error is fs.ErrNotExist if there are none. Then, and if the
+// source is not a directory, ReadRoot returns notRecognised.
+func ReadRoot[N any](fsys fs.FS, name string, read func(fs.FS, string) (N, error), notRecognised error) (n N,
+	err error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return n, err
@@ -59,8 +60,8 @@ func ReadRoot[N any](fsys fs.FS, name string, read func(fs.FS, string) (N, error
 	return n, err
 }
 
-// Subdirs yields the names of the directories in dir, and of links to directories, up to MaxNodes. A directory whose name is not UTF-8 cannot
-// be opened.
+// Subdirs yields the names of the directories in dir, and of links to directories, up to MaxNodes. A directory whose
+// name is not UTF-8 cannot be opened.
 func Subdirs(fsys fs.FS, dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		found := 0

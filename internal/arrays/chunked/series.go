@@ -9,14 +9,16 @@ import (
 // maxPoints limits the points of a series. Each is a layer.
 const maxPoints = 10000
 
-// Point is what is shown of an array that has axes besides x, y, z and channels, such as time: one index on each of them.
+// Point is what is shown of an array that has axes besides x, y, z and channels, such as time: one index on each of
+// them.
 type Point struct {
 	Name  string // a path with a directory for each axis, such as t0002: the name of the axis, and four digits or more
 	Index []int  // for the options; nil if there are no such axes
 }
 
-// Series returns the points of an array with options, in the order of the array. An array whose other axes have length 1 is one point
-// without a name. Series fails where [New] does because of axes, and if there are more than 10,000 points.
+// Series returns the points of an array with options, in the order of the array. An array whose other axes have length
+// 1 is one point without a name. Series fails where [New] does because of axes, and if there are more than 10,000
+// points.
 func (a *Array) Series(o Options) ([]Point, error) {
 	if err := a.validate(); err != nil {
 		return nil, err
@@ -32,7 +34,8 @@ func (a *Array) Series(o Options) ([]Point, error) {
 		}
 		name := a.nameOf(axis, names)
 		if n > maxPoints/len(points) {
-			return nil, Unsupported{Part: fmt.Sprintf("axis %q", name), Expected: fmt.Sprintf("at most %d volumes", maxPoints), Found: fmt.Sprintf("length %d", n)}
+			return nil, Unsupported{Part: fmt.Sprintf("axis %q", name), Expected: fmt.Sprintf("at most %d volumes",
+				maxPoints), Found: fmt.Sprintf("length %d", n)}
 		}
 		points = spread(points, directoryOf(name, axis), axis, n, len(a.Shape))
 	}
@@ -56,7 +59,8 @@ func spread(points []Point, name string, axis, n, rank int) (all []Point) {
 	return all
 }
 
-// directoryOf returns the name of an axis in paths: its short form in small letters, or axis0 if it has other characters.
+// directoryOf returns the name of an axis in paths: its short form in small letters, or axis0 if it has other
+// characters.
 func directoryOf(name string, axis int) string {
 	short := strings.ToLower(axisName(name))
 	other := func(r rune) bool { return r < 'a' || r > 'z' }
@@ -66,7 +70,8 @@ func directoryOf(name string, axis int) string {
 	return short
 }
 
-// indexOf returns the index on each axis that the options show, 0 on x, y, z and channels. Axes that they do not have are shown at 0.
+// indexOf returns the index on each axis that the options show, 0 on x, y, z and channels. Axes that they do not have
+// are shown at 0.
 func (a *Array) indexOf(o Options, shown [4]int) ([]int, error) {
 	index := make([]int, len(a.Shape))
 	for axis, n := range o.Index {
@@ -88,7 +93,8 @@ func (a *Array) indexOfPoint(o Options) ([]int, error) {
 	}
 	i := slices.IndexFunc(points, func(p Point) bool { return p.Name == o.Point })
 	if i < 0 {
-		return nil, fmt.Errorf("axes besides x, y, z and channels: expected %d volumes with %s, found others", len(points), o.Point)
+		return nil, fmt.Errorf("axes besides x, y, z and channels: expected %d volumes with %s, found others",
+			len(points), o.Point)
 	}
 	return points[i].Index, nil
 }

@@ -30,7 +30,8 @@ func (l Layer) Series(arrays []Resolution) ([]NamedLayer, error) {
 		}
 		samePoint := func(a, b Point) bool { return a.Name == b.Name }
 		if err == nil && !slices.EqualFunc(own, points, samePoint) {
-			err = fmt.Errorf("expected the axes of the finest resolution besides x, y, z and channels, which give %d volumes, found %d", len(points), len(own))
+			err = fmt.Errorf(
+				"expected the axes of the finest resolution besides x, y, z and channels, which give %d volumes, found %d", len(points), len(own))
 		}
 		if err == nil && slices.ContainsFunc(usable, func(other Resolution) bool { return other.Name == r.Name }) {
 			err = errors.New("path: another resolution has this name")

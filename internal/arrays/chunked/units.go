@@ -6,21 +6,23 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Nanometres returns the length in nm of a unit, in the long form of OME and UDUNITS-2 or the short form of N5. It is 0 if
-// the unit is not known.
+// Nanometres returns the length in nm of a unit, in the long form of OME and UDUNITS-2 or the short form of N5. It is 0
+// if the unit is not known.
 func Nanometres(unit string) float64 { return nanometres[unit] }
 
 var nanometres = map[string]float64{
 	"picometer": 1e-3, "picometre": 1e-3, "pm": 1e-3, "angstrom": 0.1, "angstroms": 0.1, "Å": 0.1,
 	"nanometer": 1, "nanometers": 1, "nanometre": 1, "nanometres": 1, "nm": 1,
-	"micrometer": 1e3, "micrometers": 1e3, "micrometre": 1e3, "micrometres": 1e3, "um": 1e3, "µm": 1e3, "μm": 1e3, "micron": 1e3, "microns": 1e3,
-	"millimeter": 1e6, "millimeters": 1e6, "millimetre": 1e6, "millimetres": 1e6, "mm": 1e6, "centimeter": 1e7, "centimetre": 1e7, "cm": 1e7,
+	"micrometer": 1e3, "micrometers": 1e3, "micrometre": 1e3, "micrometres": 1e3, "um": 1e3, "µm": 1e3, "μm": 1e3,
+	"micron": 1e3, "microns": 1e3,
+	"millimeter": 1e6, "millimeters": 1e6, "millimetre": 1e6, "millimetres": 1e6, "mm": 1e6, "centimeter": 1e7,
+	"centimetre": 1e7, "cm": 1e7,
 	"decimeter": 1e8, "meter": 1e9, "metre": 1e9, "m": 1e9, "kilometer": 1e12,
 	"inch": 25.4e6, "foot": 304.8e6, "yard": 914.4e6,
 }
 
-// Transform places the voxels of an array in the world: index i on an axis is at Scale × i + Translation, the centre of the
-// voxel. Scale is 0 if unknown.
+// Transform places the voxels of an array in the world: index i on an axis is at Scale × i + Translation, the centre of
+// the voxel. Scale is 0 if unknown.
 type Transform struct {
 	Scale, Translation [3]float64 // x, y, z in a unit
 	Unit               [3]float64 // in nm; 0 if unknown
@@ -54,7 +56,8 @@ func (t Transform) Factor(finest Transform) (f volume.Factor) {
 	return f
 }
 
-// InNanometres returns t with its numbers in nm where the unit is known. Without that, two transforms with different units cannot be compared.
+// InNanometres returns t with its numbers in nm where the unit is known. Without that, two transforms with different
+// units cannot be compared.
 func (t Transform) InNanometres() Transform {
 	for axis, unit := range t.Unit {
 		if unit > 0 {
@@ -66,7 +69,8 @@ func (t Transform) InNanometres() Transform {
 	return t
 }
 
-// Coarser returns the place of a resolution whose voxels are as large as a factor of those of t, and start at the same corner.
+// Coarser returns the place of a resolution whose voxels are as large as a factor of those of t, and start at the same
+// corner.
 func (t Transform) Coarser(f volume.Factor) Transform {
 	for axis := range 3 {
 		t.Translation[axis] += t.Scale[axis] * float64(f[axis]-1) / 2
@@ -75,8 +79,8 @@ func (t Transform) Coarser(f volume.Factor) Transform {
 	return t
 }
 
-// FactorOfSizes returns the factor of a resolution by its size and that of the finest one, in voxels, for metadata that do not have it. It
-// is zero if the sizes are not those of one image, downsampled by an integer on every axis.
+// FactorOfSizes returns the factor of a resolution by its size and that of the finest one, in voxels, for metadata that
+// do not have it. It is zero if the sizes are not those of one image, downsampled by an integer on every axis.
 func FactorOfSizes(finest, size volume.Vec) (f volume.Factor) {
 	for axis := range 3 {
 		if f[axis] = factorOfSize(finest[axis], size[axis]); f[axis] == 0 {
@@ -86,8 +90,8 @@ func FactorOfSizes(finest, size volume.Vec) (f volume.Factor) {
 	return f
 }
 
-// factorOfSize returns an integer that divides finest to size, rounded up or down. It prefers one that divides it exactly, then a power
-// of two, as nearly all programs use. It is 0 if there is none.
+// factorOfSize returns an integer that divides finest to size, rounded up or down. It prefers one that divides it
+// exactly, then a power of two, as nearly all programs use. It is 0 if there is none.
 func factorOfSize(finest, size int) int {
 	if finest < 1 || size < 1 {
 		return 0

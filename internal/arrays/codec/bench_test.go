@@ -23,13 +23,17 @@ func BenchmarkDecode(b *testing.B) {
 		{name: "zstd with checksum", codec: Zstd{}, stored: zstded(data, true, true)},
 		{name: "zstd, crc32c", codec: Chain{Zstd{}, CRC32C{}}, stored: withCRC32C(zstded(data, false, true))},
 		{name: "xz", codec: XZ{}, stored: xzOf(data, xz.WriterConfig{})},
-		{name: "lz4", codec: LZ4{}, stored: append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), lz4Block(data)...)},
+		{name: "lz4", codec: LZ4{}, stored: append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))),
+			lz4Block(data)...)},
 		{name: "lz4 of Java", codec: LZ4Java{}, stored: lz4JavaOf(data, 1<<16)},
-		{name: "blosc blosclz shuffle", codec: Blosc{}, stored: chunkOf{bloscLZ<<5 | bloscBytes, 2, 32 << 10}.chunk(data)},
+		{name: "blosc blosclz shuffle", codec: Blosc{}, stored: chunkOf{bloscLZ<<5 | bloscBytes, 2,
+			32 << 10}.chunk(data)},
 		{name: "blosc lz4", codec: Blosc{}, stored: chunkOf{bloscLZ4<<5 | bloscUnsplit, 2, 32 << 10}.chunk(data)},
 		{name: "blosc lz4 shuffle", codec: Blosc{}, stored: chunkOf{bloscLZ4<<5 | bloscBytes, 2, 32 << 10}.chunk(data)},
-		{name: "blosc lz4 bitshuffle", codec: Blosc{}, stored: chunkOf{bloscLZ4<<5 | bloscBits, 2, 32 << 10}.chunk(data)},
-		{name: "blosc zstd shuffle", codec: Blosc{}, stored: chunkOf{bloscZstd<<5 | bloscBytes | bloscUnsplit, 2, 128 << 10}.chunk(data)},
+		{name: "blosc lz4 bitshuffle", codec: Blosc{}, stored: chunkOf{bloscLZ4<<5 | bloscBits, 2,
+			32 << 10}.chunk(data)},
+		{name: "blosc zstd shuffle", codec: Blosc{}, stored: chunkOf{bloscZstd<<5 | bloscBytes | bloscUnsplit, 2,
+			128 << 10}.chunk(data)},
 	} {
 		b.Run(s.name, func(b *testing.B) { benchmark(b, s.codec, s.stored, len(data)) })
 	}
@@ -43,7 +47,8 @@ func BenchmarkDecode(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
 			for i := 0; i < len(blocks); i += 2 {
-				if err, _ := lz4block.DecodePair(dst[i<<15:][:32<<10], blocks[i], dst[(i+1)<<15:][:32<<10], blocks[i+1]); err != nil {
+				if err, _ := lz4block.DecodePair(dst[i<<15:][:32<<10], blocks[i], dst[(i+1)<<15:][:32<<10],
+					blocks[i+1]); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -51,8 +56,8 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// texture returns n bytes of repeated words of 5 to 9 bytes, and a random byte after some. Images compress like this, to many
-// small matches.
+// texture returns n bytes of repeated words of 5 to 9 bytes, and a random byte after some. Images compress like this,
+// to many small matches.
 func texture(n int) []byte {
 	r := rand.New(rand.NewPCG(5, 6))
 	words := make([][]byte, 2048)

@@ -10,8 +10,8 @@ import (
 //
 // The specification is README_CHUNK_FORMAT.rst of c-blosc, and blosc.c where that is silent. Numbers are little-endian.
 // After a header of 16 bytes is one word of 32 bits for each block: its offset in the chunk. A block is one or more
-// streams: each a word of 32 bits with its length, and a compressed part of the block. If a stream is as long as its part of
-// the block, the part is stored without compression.
+// streams: each a word of 32 bits with its length, and a compressed part of the block. If a stream is as long as its
+// part of the block, the part is stored without compression.
 type Blosc struct{}
 
 const (
@@ -109,7 +109,8 @@ func (c Blosc) header(src []byte, size int) (bloscHeader, error) {
 	case h.flags&bloscFuture != 0:
 		return h, unsupported(c, "flags", 2, "bit 3 to be 0", fmt.Sprintf("%08b", h.flags))
 	case !stored && compression >= bloscCompressions:
-		return h, unsupported(c, "compression", 2, fmt.Sprintf("less than %d", bloscCompressions), fmt.Sprint(compression))
+		return h, unsupported(c, "compression", 2, fmt.Sprintf("less than %d", bloscCompressions),
+			fmt.Sprint(compression))
 	case !stored && src[1] != bloscStreams:
 		return h, unsupported(c, "version of the compression", 1, fmt.Sprint(bloscStreams), fmt.Sprint(src[1]))
 	case word(12) != size:
@@ -139,7 +140,8 @@ func (c Blosc) checkStored(h bloscHeader, size int) error {
 // checkStarts checks that a chunk has room for the offsets of its blocks.
 func (c Blosc) checkStarts(h bloscHeader, size int) error {
 	if size < h.startsEnd() {
-		return invalid(c, "offsets of blocks", bloscHeaderBytes, fmt.Sprintf("%d words", h.blocks()), fmt.Sprintf("%d bytes", size-bloscHeaderBytes))
+		return invalid(c, "offsets of blocks", bloscHeaderBytes, fmt.Sprintf("%d words", h.blocks()),
+			fmt.Sprintf("%d bytes", size-bloscHeaderBytes))
 	}
 	return nil
 }

@@ -28,8 +28,9 @@ type bloscStream struct {
 	offset   int // of src in the chunk
 }
 
-// decodeRange decodes the blocks that have bytes of dst, which starts at byte from of the decoded chunk. It decodes one at a time if a
-// block has streams enough for lz4block, so that it stays in the cache of a core until its bytes are in order, else two.
+// decodeRange decodes the blocks that have bytes of dst, which starts at byte from of the decoded chunk. It decodes one
+// at a time if a block has streams enough for lz4block, so that it stays in the cache of a core until its bytes are in
+// order, else two.
 func (d *bloscDecoder) decodeRange(dst []byte, from int) error {
 	together := 2
 	if d.parts(min(d.blockSize, d.length)) > 1 {
@@ -64,8 +65,8 @@ func (d *bloscDecoder) decodeRange(dst []byte, from int) error {
 	return nil
 }
 
-// decodeCut decodes the block that has byte at of the decoded chunk. It copies the bytes from there on to dst, as far as they go, and
-// returns how many.
+// decodeCut decodes the block that has byte at of the decoded chunk. It copies the bytes from there on to dst, as far
+// as they go, and returns how many.
 func (d *bloscDecoder) decodeCut(dst, shuffled []byte, at int) (int, error) {
 	i := at / d.blockSize
 	first := i * d.blockSize
@@ -79,7 +80,8 @@ func (d *bloscDecoder) decodeCut(dst, shuffled []byte, at int) (int, error) {
 	return copy(dst, block[at-first:]), nil
 }
 
-// decode decodes block i and the next one, if dst has room for it. If blocks are shuffled, shuffled has as many bytes as dst.
+// decode decodes block i and the next one, if dst has room for it. If blocks are shuffled, shuffled has as many bytes
+// as dst.
 func (d *bloscDecoder) decode(dst, shuffled []byte, i int) error {
 	into := dst // where streams are decoded
 	if d.shufflesBytes() || d.shufflesBits() && d.valueSize == 1 {
@@ -134,7 +136,8 @@ func (d *bloscDecoder) block(dst []byte, i int) error {
 		if d.left -= 4 + size; d.left < 0 { // without this, the work is not in proportion to the chunk
 			return bloscFault(i, d.base+at, "a stream of %d bytes that overlaps others", size)
 		}
-		if err := d.stream(bloscStream{dst: dst[:n], src: d.src[at : at+size], block: i, offset: d.base + at}); err != nil {
+		if err := d.stream(bloscStream{dst: dst[:n], src: d.src[at : at+size], block: i,
+			offset: d.base + at}); err != nil {
 			return err
 		}
 		at += size
@@ -219,5 +222,6 @@ func (s bloscStream) failedLZ4(err error) error {
 
 // bloscFault returns the error for block i.
 func bloscFault(i, offset int, format string, args ...any) error {
-	return &volume.FormatError{Part: fmt.Sprintf("blosc block %d", i), Offset: int64(offset), Err: fmt.Errorf(format, args...)}
+	return &volume.FormatError{Part: fmt.Sprintf("blosc block %d", i), Offset: int64(offset),
+		Err: fmt.Errorf(format, args...)}
 }

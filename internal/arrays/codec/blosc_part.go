@@ -11,10 +11,10 @@ import (
 type PartDecoder interface {
 	Codec
 
-	// DecodePart decodes a part of a chunk into dst: len(dst) decoded bytes from byte from on. The chunk has total decoded bytes,
-	// and size stored ones. read fills p with stored bytes from byte at on. Its p may be dst. DecodePart reads only what it
-	// needs, so it does not find damage elsewhere. Errors are those of [Codec], with offsets in all stored bytes, or those of read as they are.
-	// Decoded bytes in dst are undefined if there is an error.
+	// DecodePart decodes a part of a chunk into dst: len(dst) decoded bytes from byte from on. The chunk has total
+	// decoded bytes, and size stored ones. read fills p with stored bytes from byte at on. Its p may be dst. DecodePart
+	// reads only what it needs, so it does not find damage elsewhere. Errors are those of [Codec], with offsets in all
+	// stored bytes, or those of read as they are. Decoded bytes in dst are undefined if there is an error.
 	DecodePart(dst []byte, from, total, size int, read func(p []byte, at int) error) error
 }
 
@@ -24,7 +24,8 @@ var _ PartDecoder = Blosc{}
 const bloscFirstRead = bloscHeaderBytes + 4*64
 
 const (
-	// maxBloscBlock limits the blocks of a chunk that is decoded in parts, in bytes, unless a part is longer. Usual ones have up to 2 MiB.
+	// maxBloscBlock limits the blocks of a chunk that is decoded in parts, in bytes, unless a part is longer. Usual
+	// ones have up to 2 MiB.
 	maxBloscBlock = 16 << 20
 	// smallBloscBlock is the length up to which blocks count as small beside what decoding a part takes.
 	smallBloscBlock = 1 << 20
@@ -37,8 +38,8 @@ var largeBlocks sync.Mutex
 
 var bloscHeads = sync.Pool{New: func() any { return new([bloscFirstRead]byte) }}
 
-// DecodePart implements [PartDecoder]. It decodes the blocks that hold the part. A whole chunk is read at once, because two requests to a
-// disk take longer than one. Bytes without compression are read into dst.
+// DecodePart implements [PartDecoder]. It decodes the blocks that hold the part. A whole chunk is read at once, because
+// two requests to a disk take longer than one. Bytes without compression are read into dst.
 func (c Blosc) DecodePart(dst []byte, from, total, size int, read func(p []byte, at int) error) error {
 	if size == bloscHeaderBytes+total { // it has no compression
 		if err := read(dst, bloscHeaderBytes+from); err != nil {
@@ -75,16 +76,20 @@ func (c Blosc) DecodePart(dst []byte, from, total, size int, read func(p []byte,
 }
 
 // decodePart decodes a part of a compressed chunk. head has its first bytes.
-func (c Blosc) decodePart(h bloscHeader, dst []byte, from, size int, head []byte, read func(p []byte, at int) error) error {
+func (c Blosc) decodePart(h bloscHeader, dst []byte, from, size int, head []byte,
+	read func(p []byte, at int) error) error {
 	if err := c.checkStarts(h, size); err != nil {
 		return err
 	}
 	end := h.startsEnd()
 	switch {
 	case h.blockSize > max(len(dst), maxBloscBlock):
-		return unsupported(c, "bytes of a block", 8, fmt.Sprintf("at most %d, so that parts of the chunk can be decoded", max(len(dst), maxBloscBlock)), fmt.Sprint(h.blockSize))
+		return unsupported(c, "bytes of a block", 8,
+			fmt.Sprintf("at most %d, so that parts of the chunk can be decoded", max(len(dst), maxBloscBlock)),
+			fmt.Sprint(h.blockSize))
 	case end > maxBloscOffsets:
-		return unsupported(c, "bytes of a block", 8, fmt.Sprintf("blocks whose offsets have at most %d bytes", maxBloscOffsets), fmt.Sprintf("%d, so that they have %d", h.blockSize, end))
+		return unsupported(c, "bytes of a block", 8, fmt.Sprintf("blocks whose offsets have at most %d bytes",
+			maxBloscOffsets), fmt.Sprintf("%d, so that they have %d", h.blockSize, end))
 	case end > len(head):
 		buf := scratch.Get(end)
 		defer scratch.Put(buf)
@@ -114,7 +119,8 @@ func (c Blosc) decodePart(h bloscHeader, dst []byte, from, size int, head []byte
 	return nil
 }
 
-// readRange reads bytes lo to hi of the chunk, which have the blocks of dst, and decodes them. dst starts at byte from of the decoded chunk.
+// readRange reads bytes lo to hi of the chunk, which have the blocks of dst, and decodes them. dst starts at byte from
+// of the decoded chunk.
 func (d *bloscDecoder) readRange(dst []byte, from, lo, hi int, read func(p []byte, at int) error) error {
 	stored := scratch.Get(hi - lo)
 	defer scratch.Put(stored)
@@ -125,8 +131,8 @@ func (d *bloscDecoder) readRange(dst []byte, from, lo, hi int, read func(p []byt
 	return d.decodeRange(dst, from)
 }
 
-// extent returns the bytes of a chunk that have blocks first to last. A block ends before the next one in the chunk. Blocks need not be in
-// order.
+// extent returns the bytes of a chunk that have blocks first to last. A block ends before the next one in the chunk.
+// Blocks need not be in order.
 func (d *bloscDecoder) extent(first, last, size int) (lo, hi int) {
 	lo, most, hi := size, 0, size
 	for i := first; i <= last; i++ {

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// decodePart decodes a part of src with DecodePart, and checks what holds for every input: only bytes of src are read, and no others than those
-// of dst are written.
+// decodePart decodes a part of src with DecodePart, and checks what holds for every input: only bytes of src are read,
+// and no others than those of dst are written.
 func decodePart(t testing.TB, src []byte, from, n, total int) ([]byte, error) {
 	t.Helper()
 	const canary = 0xa5
@@ -57,8 +57,8 @@ func TestBloscParts(t *testing.T) {
 	}
 }
 
-// TestBloscPartReads: a part needs the header, the offsets and the blocks that hold it, in any order of the blocks. A chunk without
-// compression is read into place.
+// TestBloscPartReads: a part needs the header, the offsets and the blocks that hold it, in any order of the blocks. A
+// chunk without compression is read into place.
 func TestBloscPartReads(t *testing.T) {
 	const block, blocks = 4096, 100 // more than bloscFirstRead has offsets of
 	data := voxels(block * blocks)
@@ -136,7 +136,8 @@ func TestBloscPartErrors(t *testing.T) {
 			t.Errorf("read %d: %v", nth, err)
 		}
 	}
-	if err := (Blosc{}).DecodePart(make([]byte, 4096), 0, len(data), 10, func([]byte, int) error { return nil }); err == nil {
+	if err := (Blosc{}).DecodePart(make([]byte, 4096), 0, len(data), 10,
+		func([]byte, int) error { return nil }); err == nil {
 		t.Error("a chunk of 10 bytes decodes")
 	} else if _, ok := errors.AsType[*volume.FormatError](err); !ok {
 		t.Errorf("a chunk of 10 bytes: %v", err)
@@ -150,13 +151,16 @@ func TestBloscBlock(t *testing.T) {
 		level, valueSize int
 		want             int
 	}{
-		{"lz4", 5, 1, 128 << 10}, {"lz4", 5, 4, 512 << 10}, {"lz4", 5, 2, 256 << 10}, {"lz4", 9, 8, 1 << 20}, {"lz4", 0, 4, 8 << 10}, {"lz4", 1, 1, 64 << 10},
-		{"lz4", 1, 2, 64 << 10}, {"blosclz", 9, 1, 256 << 10}, {"lz4hc", 1, 4, 128 << 10}, {"zlib", 1, 8, 256 << 10}, {"zstd", 5, 1, 256 << 10}, {"zstd", 5, 8, 256 << 10},
+		{"lz4", 5, 1, 128 << 10}, {"lz4", 5, 4, 512 << 10}, {"lz4", 5, 2, 256 << 10}, {"lz4", 9, 8, 1 << 20},
+		{"lz4", 0, 4, 8 << 10}, {"lz4", 1, 1, 64 << 10},
+		{"lz4", 1, 2, 64 << 10}, {"blosclz", 9, 1, 256 << 10}, {"lz4hc", 1, 4, 128 << 10}, {"zlib", 1, 8, 256 << 10},
+		{"zstd", 5, 1, 256 << 10}, {"zstd", 5, 8, 256 << 10},
 		{"zstd", 1, 2, 32 << 10}, {"zstd", 9, 4, 1 << 20}, {"zstd", 3, 3, 131070}, {"lz4", 5, 24, 131064},
 		{"", 5, 1, 0}, {"lz5", 5, 1, 0}, {"lz4", -1, 1, 0}, {"lz4", 10, 1, 0}, {"lz4", 5, 0, 0}, {"lz4", 5, 256, 0},
 	} {
 		if got := BloscBlock(test.compression, test.level, test.valueSize); got != test.want {
-			t.Errorf("%s, level %d, values of %d bytes: %d, expected %d", test.compression, test.level, test.valueSize, got, test.want)
+			t.Errorf("%s, level %d, values of %d bytes: %d, expected %d", test.compression, test.level, test.valueSize,
+				got, test.want)
 		}
 	}
 }
@@ -181,8 +185,8 @@ func FuzzBloscPart(f *testing.F) {
 	})
 }
 
-// TestLargeBloscBlocks decodes parts of blocks that are larger than the part, at the same time. Blocks that are too large for that are
-// unsupported.
+// TestLargeBloscBlocks decodes parts of blocks that are larger than the part, at the same time. Blocks that are too
+// large for that are unsupported.
 func TestLargeBloscBlocks(t *testing.T) {
 	const block = smallBloscBlock + 1<<20
 	data := noise(2 * block)

@@ -19,7 +19,8 @@ type chunkOf struct {
 }
 
 func (c chunkOf) String() string {
-	return fmt.Sprintf("blosc compression %d flags %05b values of %d blocks of %d", c.flags>>5, c.flags&31, c.valueSize, c.blockSize)
+	return fmt.Sprintf("blosc compression %d flags %05b values of %d blocks of %d", c.flags>>5, c.flags&31, c.valueSize,
+		c.blockSize)
 }
 
 // chunk writes a chunk as the specification says, byte by byte and bit by bit.
@@ -31,7 +32,8 @@ func (c chunkOf) chunk(b []byte) []byte {
 		block := b[i*c.blockSize : min((i+1)*c.blockSize, len(b))]
 		binary.LittleEndian.PutUint32(starts[4*i:], uint32(bloscHeaderBytes+len(starts)+len(data)))
 		parts := 1
-		if c.flags&bloscUnsplit == 0 && len(block) == c.blockSize && c.valueSize <= 16 && len(block)/c.valueSize >= 128 {
+		if c.flags&bloscUnsplit == 0 && len(block) == c.blockSize && c.valueSize <= 16 &&
+			len(block)/c.valueSize >= 128 {
 			parts = c.valueSize
 		}
 		block = c.shuffled(block)
@@ -102,7 +104,8 @@ func (c chunkOf) compressed(b []byte) []byte {
 func bloscSamples() []sample {
 	var all []sample
 	add := func(c chunkOf, b []byte) {
-		all = append(all, sample{name: c.String() + fmt.Sprintf(" %d bytes", len(b)), codec: Blosc{}, decoded: b, stored: c.chunk(b), unverified: true})
+		all = append(all, sample{name: c.String() + fmt.Sprintf(" %d bytes", len(b)), codec: Blosc{}, decoded: b,
+			stored: c.chunk(b), unverified: true})
 	}
 	for compression := range byte(bloscCompressions) {
 		for _, order := range []byte{0, bloscBytes, bloscBits} {
@@ -121,11 +124,13 @@ func bloscSamples() []sample {
 		}
 	}
 	stored := chunkOf{bloscLZ4<<5 | bloscStored | bloscBytes, 4, 1000}
-	return append(all, sample{name: "blosc stored", codec: Blosc{}, decoded: noise(2500), stored: stored.header(2500, noise(2500)), unverified: true},
+	return append(all, sample{name: "blosc stored", codec: Blosc{}, decoded: noise(2500),
+		stored: stored.header(2500, noise(2500)), unverified: true},
 		sample{name: "blosc empty", codec: Blosc{}, decoded: nil, stored: stored.header(0, nil), unverified: true})
 }
 
-// TestBloscErrors changes one thing in a chunk of 3 blocks of 4096 bytes, of which the last has 1808, in 2 streams each but the last.
+// TestBloscErrors changes one thing in a chunk of 3 blocks of 4096 bytes, of which the last has 1808, in 2 streams each
+// but the last.
 func TestBloscErrors(t *testing.T) {
 	c := chunkOf{bloscLZ4<<5 | bloscBytes, 2, 4096}
 	good := c.chunk(voxels(10_000))
@@ -137,23 +142,40 @@ func TestBloscErrors(t *testing.T) {
 	}{
 		{"nothing", func(b []byte) []byte { return b }, ""},
 		{"no header", func(b []byte) []byte { return b[:15] }, "blosc data at byte 15: unexpected EOF"},
-		{"another version", func(b []byte) []byte { b[0] = 5; return b }, "unsupported blosc version at byte 0: expected 2, found 5"},
-		{"a flag of the future", func(b []byte) []byte { b[2] |= 8; return b }, "unsupported blosc flags at byte 2: expected bit 3 to be 0, found 00101001"},
-		{"another compression", func(b []byte) []byte { b[2] = 5 << 5; return b }, "unsupported blosc compression at byte 2: expected less than 5, found 5"},
-		{"another LZ4", func(b []byte) []byte { b[1] = 2; return b }, "unsupported blosc version of the compression at byte 1: expected 1, found 2"},
-		{"values of 0 bytes", func(b []byte) []byte { b[3] = 0; return b }, "blosc bytes of a value at byte 3: expected 1 or more, found 0"},
-		{"more than the limit", func(b []byte) []byte { le.PutUint32(b[4:], 10_001); return b }, "blosc length at byte 4: expected at most 10000 bytes, found 10001"},
-		{"2^31 bytes", func(b []byte) []byte { le.PutUint32(b[4:], 1<<31); return b }, "blosc length at byte 4: expected 0 or more, found -2147483648"},
-		{"blocks of 0 bytes", func(b []byte) []byte { le.PutUint32(b[8:], 0); return b }, "blosc bytes of a block at byte 8: expected 1 or more, found 0"},
-		{"blocks of 2^32-1 bytes", func(b []byte) []byte { le.PutUint32(b[8:], 1<<32-1); return b }, "blosc bytes of a block at byte 8: expected 1 or more, found -1"},
-		{"blocks of 1 byte", func(b []byte) []byte { le.PutUint32(b[8:], 1); return b }, "blosc offsets of blocks at byte 16: expected 10000 words, found "},
-		{"blocks that do not split", func(b []byte) []byte { le.PutUint32(b[8:], 4095); return b }, "blosc bytes of a block at byte 8: expected a multiple of 2, found 4095"},
-		{"a byte less", func(b []byte) []byte { return b[:len(b)-1] }, "blosc size at byte 12: expected that of the chunk, "},
-		{"a block past the end", func(b []byte) []byte { le.PutUint32(b[20:], uint32(len(b)-3)); return b }, "blosc block 1 at byte "},
-		{"a block at 2^32-1", func(b []byte) []byte { le.PutUint32(b[20:], 1<<32-1); return b }, "blosc block 1 at byte 4294967295: "},
-		{"a stream past the end", func(b []byte) []byte { le.PutUint32(b[28:], 1<<31); return b }, "blosc block 0 at byte 32: a stream of 2147483648 bytes, of which "},
-		{"the same block twice", func(b []byte) []byte { copy(b[20:], b[16:20]); copy(b[24:], b[16:20]); return b }, "that overlaps others"},
-		{"stored", func(b []byte) []byte { b[2] |= bloscStored; return b }, "blosc stored bytes at byte 16: expected 10000, found "},
+		{"another version", func(b []byte) []byte { b[0] = 5; return b },
+			"unsupported blosc version at byte 0: expected 2, found 5"},
+		{"a flag of the future", func(b []byte) []byte { b[2] |= 8; return b },
+			"unsupported blosc flags at byte 2: expected bit 3 to be 0, found 00101001"},
+		{"another compression", func(b []byte) []byte { b[2] = 5 << 5; return b },
+			"unsupported blosc compression at byte 2: expected less than 5, found 5"},
+		{"another LZ4", func(b []byte) []byte { b[1] = 2; return b },
+			"unsupported blosc version of the compression at byte 1: expected 1, found 2"},
+		{"values of 0 bytes", func(b []byte) []byte { b[3] = 0; return b },
+			"blosc bytes of a value at byte 3: expected 1 or more, found 0"},
+		{"more than the limit", func(b []byte) []byte { le.PutUint32(b[4:], 10_001); return b },
+			"blosc length at byte 4: expected at most 10000 bytes, found 10001"},
+		{"2^31 bytes", func(b []byte) []byte { le.PutUint32(b[4:], 1<<31); return b },
+			"blosc length at byte 4: expected 0 or more, found -2147483648"},
+		{"blocks of 0 bytes", func(b []byte) []byte { le.PutUint32(b[8:], 0); return b },
+			"blosc bytes of a block at byte 8: expected 1 or more, found 0"},
+		{"blocks of 2^32-1 bytes", func(b []byte) []byte { le.PutUint32(b[8:], 1<<32-1); return b },
+			"blosc bytes of a block at byte 8: expected 1 or more, found -1"},
+		{"blocks of 1 byte", func(b []byte) []byte { le.PutUint32(b[8:], 1); return b },
+			"blosc offsets of blocks at byte 16: expected 10000 words, found "},
+		{"blocks that do not split", func(b []byte) []byte { le.PutUint32(b[8:], 4095); return b },
+			"blosc bytes of a block at byte 8: expected a multiple of 2, found 4095"},
+		{"a byte less", func(b []byte) []byte { return b[:len(b)-1] },
+			"blosc size at byte 12: expected that of the chunk, "},
+		{"a block past the end", func(b []byte) []byte { le.PutUint32(b[20:], uint32(len(b)-3)); return b },
+			"blosc block 1 at byte "},
+		{"a block at 2^32-1", func(b []byte) []byte { le.PutUint32(b[20:], 1<<32-1); return b },
+			"blosc block 1 at byte 4294967295: "},
+		{"a stream past the end", func(b []byte) []byte { le.PutUint32(b[28:], 1<<31); return b },
+			"blosc block 0 at byte 32: a stream of 2147483648 bytes, of which "},
+		{"the same block twice", func(b []byte) []byte { copy(b[20:], b[16:20]); copy(b[24:], b[16:20]); return b },
+			"that overlaps others"},
+		{"stored", func(b []byte) []byte { b[2] |= bloscStored; return b },
+			"blosc stored bytes at byte 16: expected 10000, found "},
 	} {
 		_, err := decode(t, Blosc{}, make([]byte, 10_000), test.change(bytes.Clone(good)), 10_000)
 		switch {
@@ -172,7 +194,8 @@ func TestBloscStreamErrors(t *testing.T) {
 		for i := 24; i < len(b); i++ {
 			b[i] = 0xfe
 		}
-		if _, err := decode(t, Blosc{}, nil, b, 1000); err == nil || !strings.Contains(err.Error(), "blosc block 0 at byte 24: "+want) {
+		if _, err := decode(t, Blosc{}, nil, b, 1000); err == nil ||
+			!strings.Contains(err.Error(), "blosc block 0 at byte 24: "+want) {
 			t.Errorf("compression %d: expected an error of %s, found %v", compression, want, err)
 		}
 	}

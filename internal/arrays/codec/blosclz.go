@@ -9,8 +9,8 @@ const (
 	blosclzNear  = 8191
 )
 
-// blosclz decodes a stream of BloscLZ into dst. Its decoded length must be that of dst. The first byte of an instruction says
-// which it is:
+// blosclz decodes a stream of BloscLZ into dst. Its decoded length must be that of dst. The first byte of an
+// instruction says which it is:
 //
 //	000lllll                             l + 1 literals; they follow
 //	lllooooo (length) offset (far far)   a match of l + 2 bytes, offset o·256 + offset + 1 bytes back. l = 7 adds the
@@ -28,7 +28,8 @@ func blosclz(dst, src []byte) error {
 		if token < 32 {
 			n := token + 1
 			if n > len(src)-si-1 || n > len(dst)-di {
-				return blosclzFault(si, "%d literals, of which %d are stored, with room for %d", n, len(src)-si-1, len(dst)-di)
+				return blosclzFault(si, "%d literals, of which %d are stored, with room for %d", n, len(src)-si-1,
+					len(dst)-di)
 			}
 			copyLiterals(dst[di:], src[si+1:], n)
 			di, si = di+n, si+1+n
@@ -39,7 +40,8 @@ func blosclz(dst, src []byte) error {
 		case !ok:
 			return blosclzFault(si, "an incomplete match")
 		case back > di || n > len(dst)-di:
-			return blosclzFault(si, "a match of %d bytes, %d back, after %d, with room for %d", n, back, di, len(dst)-di)
+			return blosclzFault(si, "a match of %d bytes, %d back, after %d, with room for %d", n, back, di,
+				len(dst)-di)
 		}
 		copyMatch(dst, di, back, n)
 		di, si = di+n, next
@@ -80,7 +82,8 @@ func copyMatch(dst []byte, di, back, n int) {
 	}
 }
 
-// blosclzMatchAt returns the length of the match at src[si], how far it is back, and the offset of the next instruction.
+// blosclzMatchAt returns the length of the match at src[si], how far it is back, and the offset of the next
+// instruction.
 func blosclzMatchAt(src []byte, si int) (n, back, next int, ok bool) {
 	token := int(src[si])
 	si++

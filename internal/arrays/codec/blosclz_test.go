@@ -66,7 +66,8 @@ func TestBlosclzLengths(t *testing.T) {
 	start := noise(80_000)
 	head := appendLiterals(nil, start)
 	for _, n := range []int{3, 4, 7, 8, 9, 10, 16, 17, 262, 263, 264, 265, 519, 1000} {
-		for _, back := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 255, 256, 257, 8190, 8191, 8192, 8193, 8447, 8448, 65535, 65536, 73726, 73727} {
+		for _, back := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 255, 256, 257, 8190, 8191, 8192, 8193, 8447, 8448,
+			65535, 65536, 73726, 73727} {
 			want := bytes.Clone(start)
 			for range n {
 				want = append(want, want[len(want)-back])

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Streams that libbzip2 wrote: the values 1000, 1005, 1010 … 1495 as 32 bits, little-endian, whole and as two streams; and
-// a million zeros.
+// Streams that libbzip2 wrote: the values 1000, 1005, 1010 … 1495 as 32 bits, little-endian, whole and as two streams;
+// and a million zeros.
 const (
 	bzip2Words = "425a68393141592653591f97cb7e0000c3ffffef18c6318c6318c6318c6318c6318c6318c6318c6318c6318c6318c210c6318c3000b9b0" +
 		"a900069a000d01a000000d0681a001a69a69a698085221a01a01a3434d0001a0d00068000640c80193439ffeaaa6a640c400309a000001" +

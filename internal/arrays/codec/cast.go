@@ -52,7 +52,8 @@ const (
 	Wrap  OutOfRange = "wrap"
 )
 
-// caster converts values to a type. Floats that become wider or narrower floats are rounded to the nearest, the even one of two.
+// caster converts values to a type. Floats that become wider or narrower floats are rounded to the nearest, the even
+// one of two.
 type caster struct {
 	rounding Rounding
 	outside  OutOfRange
@@ -76,7 +77,8 @@ func (c caster) wholeToFloat(b *batch, to Number) int {
 	for i, n := range b.whole[:b.n] {
 		f := float64(n)
 		switch {
-		case to.Type == volume.Float32 && !to.Half && b.typ == volume.Uint64: // not by way of float64, which would round twice
+		// not by way of float64, which would round twice
+		case to.Type == volume.Float32 && !to.Half && b.typ == volume.Uint64:
 			f = float64(float32(uint64(n)))
 		case to.Type == volume.Float32 && !to.Half:
 			f = float64(float32(n))

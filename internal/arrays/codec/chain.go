@@ -6,9 +6,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/scratch"
 )
 
-// Chain is several codecs in the order in which an encoder applied them, as in the member "codecs" of a zarr.json. It is
-// a codec itself. Results between its codecs are in pooled memory of at most the bound of the codecs that are still to be
-// decoded. The empty chain copies.
+// Chain is several codecs in the order in which an encoder applied them, as in the member "codecs" of a zarr.json. It
+// is a codec itself. Results between its codecs are in pooled memory of at most the bound of the codecs that are still
+// to be decoded. The empty chain copies.
 type Chain []Codec
 
 // A checksum is a codec whose stored form has the decoded bytes in one piece. A chain does not copy them.

@@ -9,13 +9,16 @@ import (
 
 // The codecs of checksums have the decoded bytes and a checksum of 4 bytes, little-endian.
 type (
-	// CRC32C has a CRC-32C (RFC 3720, B.4) after the bytes or before them. Zarr v3 and the index of shards have it after them.
+	// CRC32C has a CRC-32C (RFC 3720, B.4) after the bytes or before them. Zarr v3 and the index of shards have it
+	// after them.
 	CRC32C struct{ AtStart bool }
 
-	// CRC32 has a CRC-32 of IEEE 802.3 before the bytes or after them. numcodecs has it before them unless it says otherwise.
+	// CRC32 has a CRC-32 of IEEE 802.3 before the bytes or after them. numcodecs has it before them unless it says
+	// otherwise.
 	CRC32 struct{ AtEnd bool }
 
-	// Adler32 has a checksum of RFC 1950 before the bytes or after them. numcodecs has it before them unless it says otherwise.
+	// Adler32 has a checksum of RFC 1950 before the bytes or after them. numcodecs has it before them unless it says
+	// otherwise.
 	Adler32 struct{ AtEnd bool }
 
 	// Fletcher32 has the checksum of HDF5 after the bytes.
@@ -90,7 +93,8 @@ func verify(c Codec, src []byte, atStart bool, sum func([]byte) uint32) ([]byte,
 		at, b = 0, src[checksumBytes:]
 	}
 	if stored, computed := binary.LittleEndian.Uint32(src[at:]), sum(b); stored != computed {
-		return nil, invalid(c, "checksum", at, fmt.Sprintf("%08x, that of the %d bytes", computed, n), fmt.Sprintf("%08x", stored))
+		return nil, invalid(c, "checksum", at, fmt.Sprintf("%08x, that of the %d bytes", computed, n),
+			fmt.Sprintf("%08x", stored))
 	}
 	return b, nil
 }
@@ -107,8 +111,8 @@ func decodeChecksum(c checksum, dst, src []byte, limit int) ([]byte, error) {
 	return dst[:copy(dst, b)], nil
 }
 
-// fletcher32 returns the checksum of H5_checksum_fletcher32: that of Fletcher, of big-endian words of 16 bits. The last one
-// may lack a byte.
+// fletcher32 returns the checksum of H5_checksum_fletcher32: that of Fletcher, of big-endian words of 16 bits. The last
+// one may lack a byte.
 func fletcher32(b []byte) uint32 {
 	fold := func(v uint32) uint32 { return v&0xffff + v>>16 }
 	var sum, sums uint32

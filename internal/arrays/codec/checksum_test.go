@@ -34,16 +34,19 @@ func checksumSamples() []sample {
 		} {
 			sum := binary.LittleEndian.AppendUint32(nil, c.sum)
 			title := c.after.String() + " " + name
-			all = append(all, sample{name: title, codec: c.after, decoded: b, stored: append(bytes.Clone(b), sum...), pieces: c.sum == 0})
+			all = append(all, sample{name: title, codec: c.after, decoded: b, stored: append(bytes.Clone(b), sum...),
+				pieces: c.sum == 0})
 			if c.before != nil {
-				all = append(all, sample{name: title + " at start", codec: c.before, decoded: b, stored: append(sum, b...), pieces: c.sum == 0})
+				all = append(all, sample{name: title + " at start", codec: c.before, decoded: b,
+					stored: append(sum, b...), pieces: c.sum == 0})
 			}
 		}
 	}
 	return all
 }
 
-// fletcher32Of is the sum by its definition: sums modulo 2^16 - 1, of which 0 is written as 2^16 - 1 unless all words are 0.
+// fletcher32Of is the sum by its definition: sums modulo 2^16 - 1, of which 0 is written as 2^16 - 1 unless all words
+// are 0.
 func fletcher32Of(b []byte) uint32 {
 	var sum, sums uint64
 	for i := 0; i < len(b); i += 2 {
@@ -78,8 +81,10 @@ func TestChecksumError(t *testing.T) {
 		want   string
 	}{
 		{CRC32C{}, "123456789\x83\x92\x06\xe3", ""}, // the check value of CRC-32C
-		{CRC32C{}, "123456789\x83\x92\x06\xe4", "crc32c checksum at byte 9: expected e3069283, that of the 9 bytes, found e4069283"},
-		{CRC32C{AtStart: true}, "\x83\x92\x06\xe3123456788", "crc32c checksum at byte 0: expected 116d1180, that of the 9 bytes, found e3069283"},
+		{CRC32C{}, "123456789\x83\x92\x06\xe4",
+			"crc32c checksum at byte 9: expected e3069283, that of the 9 bytes, found e4069283"},
+		{CRC32C{AtStart: true}, "\x83\x92\x06\xe3123456788",
+			"crc32c checksum at byte 0: expected 116d1180, that of the 9 bytes, found e3069283"},
 		{CRC32{}, "\x26\x39\xf4\xcb123456789", ""},
 		{CRC32{AtEnd: true}, "123456789\x26\x39\xf4\xcb", ""},
 		{Adler32{}, "\x98\x03\xe6\x11Wikipedia", ""},

@@ -13,12 +13,13 @@ import (
 	"testing"
 )
 
-// TestClientsEncode decodes what numcodecs (c-blosc, liblz4, libzstd) and the libraries of Python (zlib, libbz2, liblzma)
-// encoded, whole and truncated.
+// TestClientsEncode decodes what numcodecs (c-blosc, liblz4, libzstd) and the libraries of Python (zlib, libbz2,
+// liblzma) encoded, whole and truncated.
 func TestClientsEncode(t *testing.T) {
 	codecs := map[string]Codec{
-		"blosc": Blosc{}, "lz4": LZ4{}, "zstd": Zstd{}, "gzip": Gzip{}, "zlib": Zlib{}, "crc32": CRC32{}, "adler32": Adler32{},
-		"bzip2": Bzip2{}, "xz": XZ{}, "lzma": LZMA{},
+		"blosc": Blosc{}, "lz4": LZ4{}, "zstd": Zstd{}, "gzip": Gzip{}, "zlib": Zlib{}, "crc32": CRC32{},
+		"adler32": Adler32{},
+		"bzip2":   Bzip2{}, "xz": XZ{}, "lzma": LZMA{},
 	}
 	// numcodecs is a package of Debian: no other python3 has it.
 	cmd := exec.Command("/usr/bin/python3", "testdata/encode.py")

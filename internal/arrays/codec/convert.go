@@ -7,11 +7,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Convert is a codec of values: it decodes values that are stored as From to values as To. Which arithmetic it does says Name, with the
-// names of numcodecs and of the extensions of Zarr:
+// Convert is a codec of values: it decodes values that are stored as From to values as To. Which arithmetic it does
+// says Name, with the names of numcodecs and of the extensions of Zarr:
 //
 //   - "delta": each value is the sum of all stored ones so far, in the type of To.
-//   - "fixedscaleoffset": value / Scale + Offset, in float64, or in float32 if From is a float of 32 bits or less; then as "astype".
+//   - "fixedscaleoffset": value / Scale + Offset, in float64, or in float32 if From is a float of 32 bits or less; then
+//     as "astype".
 //   - "astype": what numpy's cast gives. Integers wrap; floats lose their fraction.
 //   - "scale_offset": value / Scale + Offset in the type, which is the same for From and To. Integers have to be exact.
 //   - "cast_value": the values of Map, and others by Rounding and Outside.
@@ -42,7 +43,8 @@ func (c Convert) Decode(dst, src []byte, limit int) ([]byte, error) {
 	n := len(src) / from
 	switch {
 	case len(src)%from != 0:
-		return nil, invalid(c, "data", len(src)-len(src)%from, fmt.Sprintf("values of %d bytes", from), fmt.Sprintf("%d bytes", len(src)%from))
+		return nil, invalid(c, "data", len(src)-len(src)%from, fmt.Sprintf("values of %d bytes", from),
+			fmt.Sprintf("%d bytes", len(src)%from))
 	case n > limit/to:
 		return nil, tooLong(c, limit)
 	}
@@ -53,14 +55,16 @@ func (c Convert) Decode(dst, src []byte, limit int) ([]byte, error) {
 		b.load(c.From, src[at*from:min(at+batchValues, n)*from])
 		bad := c.apply(b, &sum)
 		if bad >= 0 {
-			return nil, invalid(c, "value", (at+bad)*from, fmt.Sprintf("a value that is a number of type %v when it is decoded", c.To), b.text(bad))
+			return nil, invalid(c, "value", (at+bad)*from,
+				fmt.Sprintf("a value that is a number of type %v when it is decoded", c.To), b.text(bad))
 		}
 		b.store(c.To, dst[at*to:])
 	}
 	return dst[:n*to], nil
 }
 
-// apply decodes a batch. It returns the index of a value that cannot be decoded, or -1. sum is that of the batches before.
+// apply decodes a batch. It returns the index of a value that cannot be decoded, or -1. sum is that of the batches
+// before.
 func (c Convert) apply(b *batch, sum *Value) int {
 	numpy := caster{rounding: TowardsZero, outside: Wrap}
 	switch c.Name {

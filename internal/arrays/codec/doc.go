@@ -1,6 +1,6 @@
-// Package codec has decoders for the codecs of Zarr and N5 that turn bytes into bytes: compressions and checksums. The values
-// of its types are the codecs, such as Gzip{}. They have no state, can be compared, and may be used by many goroutines
-// at once.
+// Package codec has decoders for the codecs of Zarr and N5 that turn bytes into bytes: compressions and checksums. The
+// values of its types are the codecs, such as Gzip{}. They have no state, can be compared, and may be used by many
+// goroutines at once.
 //
 // A decoder writes into memory of the caller. It is given the most bytes that may result, and takes memory in
 // proportion to these, whatever the stored bytes claim. Its working memory is pooled. Bytes that
@@ -51,8 +51,8 @@ type Scratcher interface {
 	Scratch(n int) int
 }
 
-// Scratch returns how many bytes Decode of a codec takes at most besides dst and src, if it is more than some hundred kilobytes. n is the
-// limit of Decode.
+// Scratch returns how many bytes Decode of a codec takes at most besides dst and src, if it is more than some hundred
+// kilobytes. n is the limit of Decode.
 func Scratch(c Codec, n int) int {
 	if s, ok := c.(Scratcher); ok {
 		return s.Scratch(n)
@@ -64,7 +64,7 @@ func Scratch(c Codec, n int) int {
 type PrefixDecoder interface {
 	Codec
 
-	// DecodePrefix decodes the first len(dst) bytes. src may end after the bytes that have them. It does not find damage after them, and
-	// verifies no checksum.
+	// DecodePrefix decodes the first len(dst) bytes. src may end after the bytes that have them. It does not find
+	// damage after them, and verifies no checksum.
 	DecodePrefix(dst, src []byte) error
 }

@@ -14,7 +14,8 @@ func invalid(c Codec, part string, offset int, expected, found string) error {
 
 // unsupported returns the error for a part of src that other programs may read, at a byte offset.
 func unsupported(c Codec, part string, offset int, expected, found string) error {
-	return &volume.UnsupportedError{Part: c.String() + " " + part, Offset: int64(offset), Expected: expected, Found: found}
+	return &volume.UnsupportedError{Part: c.String() + " " + part, Offset: int64(offset), Expected: expected,
+		Found: found}
 }
 
 // failed returns the error for an error of a library.

@@ -16,8 +16,8 @@ const (
 )
 
 // Gunzip decodes members of RFC 1952, one or more, into dst, in half of the time of the library. It returns the number
-// of decoded bytes, or false if anything is odd: a fault, more bytes than dst has, bytes after the end, or a header with
-// a checksum. Then dst has undefined content, and a slower decoder has to find out what it is.
+// of decoded bytes, or false if anything is odd: a fault, more bytes than dst has, bytes after the end, or a header
+// with a checksum. Then dst has undefined content, and a slower decoder has to find out what it is.
 func Gunzip(dst, src []byte) (n int, ok bool) {
 	const tail = 8
 	for more := true; more; more = len(src) > 0 {
@@ -30,7 +30,8 @@ func Gunzip(dst, src []byte) (n int, ok bool) {
 			return 0, false
 		}
 		b := dst[n : n+decoded]
-		if binary.LittleEndian.Uint32(src) != crc32.ChecksumIEEE(b) || binary.LittleEndian.Uint32(src[4:]) != uint32(decoded) {
+		if binary.LittleEndian.Uint32(src) != crc32.ChecksumIEEE(b) ||
+			binary.LittleEndian.Uint32(src[4:]) != uint32(decoded) {
 			return 0, false
 		}
 		n, src = n+decoded, src[tail:]
@@ -41,7 +42,8 @@ func Gunzip(dst, src []byte) (n int, ok bool) {
 // gzipHeader returns the length of the header of a member.
 func gzipHeader(src []byte) (n int, ok bool) {
 	n = 10
-	if len(src) < n || src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 || src[3]&^(gzipText|gzipExtra|gzipName|gzipComment) != 0 {
+	if len(src) < n || src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 ||
+		src[3]&^(gzipText|gzipExtra|gzipName|gzipComment) != 0 {
 		return 0, false
 	}
 	flags := src[3]

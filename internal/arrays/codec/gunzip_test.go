@@ -25,7 +25,8 @@ func named(t testing.TB, b []byte) []byte {
 	return out.Bytes()
 }
 
-// TestGunzip decodes members of all levels, alone and several, with all that headers have. Anything less or more is false.
+// TestGunzip decodes members of all levels, alone and several, with all that headers have. Anything less or more is
+// false.
 func TestGunzip(t *testing.T) {
 	for _, data := range [][]byte{nil, {7}, texture(300), noise(70_000), voxels(50_000), make([]byte, 40_000)} {
 		for level := gzip.HuffmanOnly; level <= gzip.BestCompression; level++ {
@@ -80,7 +81,8 @@ func sameAsGzip(t *testing.T, stored []byte) {
 // TestGunzipDamaged changes bits of members. The checksum finds what is not in the header.
 func TestGunzipDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, stored := range [][]byte{named(t, texture(600)), gzipped(noise(300), 6), slices.Concat(gzipped(skewed(500), 9), named(t, []byte{1}))} {
+	for _, stored := range [][]byte{named(t, texture(600)), gzipped(noise(300), 6),
+		slices.Concat(gzipped(skewed(500), 9), named(t, []byte{1}))} {
 		for range 3000 {
 			b := bytes.Clone(stored)
 			for range 1 + r.IntN(3) {

@@ -28,7 +28,8 @@ type sample struct {
 // samples returns stored forms of all codecs that other libraries wrote, or that are put together by hand.
 var samples = sync.OnceValue(func() []sample {
 	var all []sample
-	for _, of := range []func() []sample{gzipSamples, zlibSamples, zstdSamples, checksumSamples, chainSamples, bloscSamples, lz4Samples, lz4JavaSamples,
+	for _, of := range []func() []sample{gzipSamples, zlibSamples, zstdSamples, checksumSamples, chainSamples,
+		bloscSamples, lz4Samples, lz4JavaSamples,
 		bzip2Samples, xzSamples, lzmaSamples} {
 		all = append(all, of()...)
 	}
@@ -116,13 +117,15 @@ func TestTruncated(t *testing.T) {
 // TestLeftOver appends a byte to every sample.
 func TestLeftOver(t *testing.T) {
 	for _, s := range samples() {
-		if b, err := decode(t, s.codec, make([]byte, len(s.decoded)), append(bytes.Clone(s.stored), 0), len(s.decoded)); err == nil {
+		if b, err := decode(t, s.codec, make([]byte, len(s.decoded)), append(bytes.Clone(s.stored), 0),
+			len(s.decoded)); err == nil {
 			t.Errorf("%s: with a byte more, it decodes to %d bytes", s.name, len(b))
 		}
 	}
 }
 
-// TestDamaged changes bytes of every sample, or some if it is long. Samples with a checksum must not decode to other bytes.
+// TestDamaged changes bytes of every sample, or some if it is long. Samples with a checksum must not decode to other
+// bytes.
 func TestDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, s := range samples() {
@@ -178,8 +181,9 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// decode decodes src, and checks what holds for every input: no byte past the limit is written, the result is not longer
-// and lies in dst if that has room, src is unchanged, memory is in proportion, and an error has one of the two types.
+// decode decodes src, and checks what holds for every input: no byte past the limit is written, the result is not
+// longer and lies in dst if that has room, src is unchanged, memory is in proportion, and an error has one of the two
+// types.
 func decode(t testing.TB, c Codec, dst, src []byte, limit int) ([]byte, error) {
 	t.Helper()
 	const canary = 0xa5

@@ -8,8 +8,8 @@ import (
 )
 
 // The decoder for DEFLATE (RFC 1951) of streams that are in memory as a whole. One that reads an io.Reader takes more
-// than twice as long: it reads byte by byte, and has a window of its own. This one only says that a stream has a fault. Then
-// that of the library decodes it again, and says which.
+// than twice as long: it reads byte by byte, and has a window of its own. This one only says that a stream has a fault.
+// Then that of the library decodes it again, and says which.
 
 const (
 	litBits  = 11 // of codes in the first table; longer ones have a second one
@@ -20,8 +20,8 @@ const (
 	distSize = 1<<distBits + 16<<(maxCode-distBits)
 )
 
-// An entry of a table: the number of bits of the code and of the extra bits after it (bits 0–5), that of the code alone (8–11),
-// and a value (16–30): a byte, the least length or distance, or where the second table starts.
+// An entry of a table: the number of bits of the code and of the extra bits after it (bits 0–5), that of the code alone
+// (8–11), and a value (16–30): a byte, the least length or distance, or where the second table starts.
 const (
 	isLiteral = 1 << 31
 	isOther   = 1 << 15 // neither a literal, a length nor a distance
@@ -43,11 +43,12 @@ type inflateState struct {
 
 var inflateStates = sync.Pool{New: func() any { return new(inflateState) }}
 
-// inflateZlib decodes a stream of RFC 1950 into dst. It returns the decoded bytes, or false if anything is wrong: the stream has
-// a fault, more bytes than dst, or bytes after its end.
+// inflateZlib decodes a stream of RFC 1950 into dst. It returns the decoded bytes, or false if anything is wrong: the
+// stream has a fault, more bytes than dst, or bytes after its end.
 func inflateZlib(dst, src []byte) (int, bool) {
 	const head, tail = 2, 4
-	if len(src) < head+tail || src[0]&15 != 8 || src[0]>>4 > 7 || binary.BigEndian.Uint16(src)%31 != 0 || src[1]&0x20 != 0 {
+	if len(src) < head+tail || src[0]&15 != 8 || src[0]>>4 > 7 || binary.BigEndian.Uint16(src)%31 != 0 ||
+		src[1]&0x20 != 0 {
 		return 0, false
 	}
 	n, used, ok := inflate(dst, src[head:])
@@ -197,7 +198,8 @@ func second(table []uint32, e uint32, b uint64, first int) uint32 {
 
 // Lengths 3 to 258 and distances, with their extra bits (RFC 1951, 3.2.5).
 var (
-	lengthBase  = [...]uint16{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258}
+	lengthBase = [...]uint16{3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115,
+		131, 163, 195, 227, 258}
 	lengthExtra = [...]uint8{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0}
 	codeOrder   = [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 )
@@ -305,8 +307,8 @@ func (s *inflateState) codeLengths(code []uint32, all []uint8) bool {
 	return true
 }
 
-// buildTable makes the table of canonical codes of some lengths. entry returns that of a symbol. Sets of codes that are not
-// complete are false, but for none, and for one of one bit.
+// buildTable makes the table of canonical codes of some lengths. entry returns that of a symbol. Sets of codes that are
+// not complete are false, but for none, and for one of one bit.
 func buildTable(table []uint32, first int, lens []uint8, entry func(symbol int) uint32) bool {
 	var count, next [maxCode + 1]int
 	for _, n := range lens {

@@ -7,8 +7,8 @@ const (
 	fastOut = 258 + 16 // bytes that it may write
 )
 
-// fast decodes codes of a block while neither input nor output is near its end. It returns how many bytes dst has then, and
-// whether the block has ended.
+// fast decodes codes of a block while neither input nor output is near its end. It returns how many bytes dst has then,
+// and whether the block has ended.
 func (s *inflateState) fast(dst []byte, o int) (_ int, end, ok bool) {
 	src, at, b, n := s.src, s.at, s.b, uint(s.n)
 	lit, dist := &s.lit, &s.dist

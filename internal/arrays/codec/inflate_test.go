@@ -48,7 +48,8 @@ func skewed(n int) []byte {
 
 // TestInflate decodes streams of all levels, at the length that they have. Anything less is false.
 func TestInflate(t *testing.T) {
-	for _, data := range [][]byte{nil, {7}, texture(300), texture(100_000), noise(70_000), skewed(300_000), voxels(50_000),
+	for _, data := range [][]byte{nil, {7}, texture(300), texture(100_000), noise(70_000), skewed(300_000),
+		voxels(50_000),
 		make([]byte, 40_000), bytes.Repeat([]byte("abc"), 1000), bytes.Repeat(noise(40_000), 2)} {
 		for i, stored := range deflated(t, data) {
 			dst := make([]byte, len(data)+5)
@@ -56,7 +57,8 @@ func TestInflate(t *testing.T) {
 				clear(dst)
 				n, used, ok := inflate(dst[:room], append(stored, 1, 2, 3))
 				if !ok || used != len(stored) || !bytes.Equal(dst[:n], data) {
-					t.Fatalf("level %d, %d bytes: %d bytes of %d stored ones of %d, %v", i-2, len(data), n, used, len(stored), ok)
+					t.Fatalf("level %d, %d bytes: %d bytes of %d stored ones of %d, %v", i-2, len(data), n, used,
+						len(stored), ok)
 				}
 			}
 			if _, _, ok := inflate(dst, stored[:len(stored)-1]); ok {
@@ -87,8 +89,8 @@ func TestInflateDamaged(t *testing.T) {
 	}
 }
 
-// sameAsLibrary fails if inflate decodes what the library does not, or other bytes. What has codes that are not complete may be
-// refused by one of them.
+// sameAsLibrary fails if inflate decodes what the library does not, or other bytes. What has codes that are not
+// complete may be refused by one of them.
 func sameAsLibrary(t *testing.T, stored []byte) {
 	t.Helper()
 	dst := make([]byte, 1<<16)
@@ -99,7 +101,8 @@ func sameAsLibrary(t *testing.T, stored []byte) {
 	in := bytes.NewReader(stored)
 	want, err := io.ReadAll(io.LimitReader(flate.NewReader(in), int64(len(dst))+1))
 	if err != nil || !bytes.Equal(dst[:n], want) || used != len(stored)-in.Len() {
-		t.Errorf("%x: %d bytes of %d stored ones; the library: %d of %d, %v", stored, n, used, len(want), len(stored)-in.Len(), err)
+		t.Errorf("%x: %d bytes of %d stored ones; the library: %d of %d, %v", stored, n, used, len(want),
+			len(stored)-in.Len(), err)
 	}
 }
 

@@ -49,9 +49,9 @@ type Restart struct {
 	Last    bool // the block is the last one of its stream
 }
 
-// Inflater is an io.Reader of the plain bytes of a file, or of a part of it, that is compressed by gzip or zlib. It reads
-// the file piece by piece, and can stop and go on anywhere. Checksum and length of each stream are verified whose start it
-// has read. It is not safe for concurrent use.
+// Inflater is an io.Reader of the plain bytes of a file, or of a part of it, that is compressed by gzip or zlib. It
+// reads the file piece by piece, and can stop and go on anywhere. Checksum and length of each stream are verified whose
+// start it has read. It is not safe for concurrent use.
 type Inflater struct {
 	s   inflateState
 	buf []byte // has s.src
@@ -94,7 +94,8 @@ func NewInflater(in io.ReaderAt, offset, end int64, f Framing) *Inflater {
 
 // Resume returns an Inflater that goes on where another one has stopped. history has the plain bytes before.
 func (r Restart) Resume(in io.ReaderAt, end int64, f Framing, history []byte) (*Inflater, error) {
-	if len(history) != int(r.History) || r.History > Window || r.Phase >= uint8(atTrailer) || r.Rest > 1<<16-1 || r.Bit < 0 || r.Table < 0 {
+	if len(history) != int(r.History) || r.History > Window || r.Phase >= uint8(atTrailer) || r.Rest > 1<<16-1 ||
+		r.Bit < 0 || r.Table < 0 {
 		return nil, errors.New("invalid place to start from")
 	}
 	d := NewInflater(in, 0, end, f)
@@ -125,8 +126,8 @@ func (d *Inflater) resume(r Restart, history []byte) error {
 	return d.seek(r.Bit)
 }
 
-// Restart returns where decoding can go on behind the bytes that were read. It returns false if that is not known here: bytes
-// that were decoded are not read yet, or the stream has ended.
+// Restart returns where decoding can go on behind the bytes that were read. It returns false if that is not known here:
+// bytes that were decoded are not read yet, or the stream has ended.
 func (d *Inflater) Restart() (r Restart, ok bool) {
 	if d.r != d.o || d.err != nil || d.phase == atTrailer || d.phase == atMember && d.framing == ZlibFraming {
 		return r, false

@@ -13,7 +13,8 @@ func (d *Inflater) addSum() {
 	d.summed = d.o
 }
 
-// Start reads the header of the first stream, and returns what is wrong with it. It may be called before the first Read.
+// Start reads the header of the first stream, and returns what is wrong with it. It may be called before the first
+// Read.
 func (d *Inflater) Start() error {
 	if d.started {
 		return d.err

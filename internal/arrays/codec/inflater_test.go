@@ -59,7 +59,8 @@ func inflaterData() [][]byte {
 // inflaterOf returns a decoder of a file behind some other bytes, which has little room.
 func inflaterOf(f framed, room int) *Inflater {
 	const before = 5
-	d := NewInflater(bytes.NewReader(append(make([]byte, before), f.stored...)), before, int64(before+len(f.stored)), f.framing)
+	d := NewInflater(bytes.NewReader(append(make([]byte, before), f.stored...)), before, int64(before+len(f.stored)),
+		f.framing)
 	d.out = d.out[:Window+fastOut+room]
 	return d
 }
@@ -130,7 +131,9 @@ func TestInflaterFaults(t *testing.T) {
 			for _, flip := range []byte{1, 0x80} {
 				other := framed{stored: bytes.Clone(f.stored), framing: f.framing}
 				other.stored[at] ^= flip
-				if got, err := inflated(inflaterOf(other, 100)); err == nil && !bytes.Equal(got, f.plain) && f.framing == GzipFraming { // Adler-32 is weak
+				// Adler-32 is weak
+				if got, err := inflated(inflaterOf(other, 100)); err == nil && !bytes.Equal(got, f.plain) &&
+					f.framing == GzipFraming {
 					t.Errorf("file %d with another byte at %d: got other bytes", i, at)
 				}
 			}
@@ -148,7 +151,8 @@ func TestResumeErrors(t *testing.T) {
 	f := framedFiles(t, texture(3000))[4]
 	in, end := bytes.NewReader(f.stored), int64(len(f.stored))
 	for i, r := range []Restart{
-		{History: Window + 1}, {Phase: 4}, {Phase: 200}, {Rest: 1 << 16}, {Bit: -1}, {Table: -1}, {History: 3}, {Phase: uint8(inCodes), Table: 1 << 40},
+		{History: Window + 1}, {Phase: 4}, {Phase: 200}, {Rest: 1 << 16}, {Bit: -1}, {Table: -1}, {History: 3},
+		{Phase: uint8(inCodes), Table: 1 << 40},
 		{Phase: uint8(inCodes), Table: 8},
 	} {
 		d, err := r.Resume(in, end, f.framing, nil)

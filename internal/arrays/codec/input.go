@@ -72,8 +72,8 @@ func (s *input) readPrefix(c Codec, r io.Reader, dst []byte) error {
 	return s.error(c, err)
 }
 
-// error returns the error for an error of a library. If all of the input was read, io.EOF and io.ErrUnexpectedEOF mean that it is
-// incomplete.
+// error returns the error for an error of a library. If all of the input was read, io.EOF and io.ErrUnexpectedEOF mean
+// that it is incomplete.
 func (s *input) error(c Codec, err error) error {
 	switch {
 	case s.stream != nil && s.stream.failed != nil:

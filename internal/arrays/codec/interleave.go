@@ -1,7 +1,7 @@
 package codec
 
-// interleaveWords interleaves the planes of src, with words of eight bytes. It returns how many values are done: those of other
-// sizes than 2, 4 and 8 are not.
+// interleaveWords interleaves the planes of src, with words of eight bytes. It returns how many values are done: those
+// of other sizes than 2, 4 and 8 are not.
 func interleaveWords(dst, src []byte, size int) int {
 	values := len(src) / size
 	switch size {

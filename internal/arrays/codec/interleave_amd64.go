@@ -20,8 +20,8 @@ func interleave(dst, src []byte, size int) int {
 	return n
 }
 
-// interleaveBy2 interleaves the first n bytes of two planes, which have the given length. n is a multiple of 16 and at least 16.
-// dst has room for all values.
+// interleaveBy2 interleaves the first n bytes of two planes, which have the given length. n is a multiple of 16 and at
+// least 16. dst has room for all values.
 //
 //go:noescape
 func interleaveBy2(dst, src []byte, length, n int)

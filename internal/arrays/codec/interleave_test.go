@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestInterleave interleaves planes of all lengths around the steps of the fast loops. Nothing after the values is written.
+// TestInterleave interleaves planes of all lengths around the steps of the fast loops. Nothing after the values is
+// written.
 func TestInterleave(t *testing.T) {
 	for _, size := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 255} {
 		for values := range 70 {
@@ -22,8 +23,10 @@ func TestInterleave(t *testing.T) {
 				t.Errorf("%d values of %d bytes: got %x, expected %x", values, size, got, want)
 			}
 			clear(got)
-			if done := interleaveWords(got[:len(src)], src, size); done > values || !bytes.Equal(got[:done*size], want[:done*size]) {
-				t.Errorf("%d values of %d bytes by words: %d are done, as %x, expected %x", values, size, done, got, want)
+			if done := interleaveWords(got[:len(src)], src, size); done > values ||
+				!bytes.Equal(got[:done*size], want[:done*size]) {
+				t.Errorf("%d values of %d bytes by words: %d are done, as %x, expected %x", values, size, done, got,
+					want)
 			}
 		}
 	}

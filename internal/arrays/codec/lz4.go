@@ -31,7 +31,8 @@ func (LZ4) Bound(n int) int { return n + n/255 + 16 + 4 }
 
 func (LZ4) String() string { return "lz4" }
 
-// lz4Fault returns err, which is of lz4block, with what it leaves to its caller: n, the number of bytes that were expected.
+// lz4Fault returns err, which is of lz4block, with what it leaves to its caller: n, the number of bytes that were
+// expected.
 func lz4Fault(err error, n int) error {
 	return fmt.Errorf("lz4 block: expected %d decoded bytes, found %w", n, err)
 }

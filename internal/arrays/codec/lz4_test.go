@@ -45,7 +45,8 @@ func TestLZ4Errors(t *testing.T) {
 		{"\xff\xff\xff\xff\x30abc", "lz4 length at byte 0: expected at most 100 decoded bytes, found 4294967295"},
 		{"\xff\xff\xff\x7f\x30abc", "lz4 length at byte 0: expected at most 100 decoded bytes, found 2147483647"},
 		{"\x04\x00\x00\x00\x30abc", "lz4 data: lz4 block: expected 4 decoded bytes, found 3"},
-		{"\x02\x00\x00\x00\x30abc", "lz4 data: lz4 block: expected 2 decoded bytes, found 0, then 3 literals with room for 2 at compressed byte 0"},
+		{"\x02\x00\x00\x00\x30abc",
+			"lz4 data: lz4 block: expected 2 decoded bytes, found 0, then 3 literals with room for 2 at compressed byte 0"},
 	} {
 		_, err := LZ4{}.Decode(nil, []byte(c.stored), 100)
 		if text := errorText(err); text != c.want {

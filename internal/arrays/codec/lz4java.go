@@ -7,8 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw/lz4block"
 )
 
-// LZ4Java is the stream of LZ4BlockOutputStream in lz4-java, which N5 calls lz4. It is blocks, and one of length 0 as the
-// end. Numbers are little-endian. A block has a header of 21 bytes:
+// LZ4Java is the stream of LZ4BlockOutputStream in lz4-java, which N5 calls lz4. It is blocks, and one of length 0 as
+// the end. Numbers are little-endian. A block has a header of 21 bytes:
 //
 //	byte 0   "LZ4Block"
 //	     8   method in the upper bits: 0x10 stored, 0x20 LZ4; in the lower ones n,
@@ -72,7 +72,8 @@ func (c LZ4Java) block(src []byte, at int) (lz4JavaBlock, error) {
 	h := src[at : at+lz4JavaHeader]
 	word := func(at int) int64 { return int64(binary.LittleEndian.Uint32(h[at:])) }
 	stored, decoded, most := word(9), word(13), int64(1)<<(lz4JavaLog2+h[8]&0x0f)
-	b := lz4JavaBlock{method: h[8] & 0xf0, decoded: int(decoded), sum: uint32(word(17)), end: at + lz4JavaHeader + int(stored)}
+	b := lz4JavaBlock{method: h[8] & 0xf0, decoded: int(decoded), sum: uint32(word(17)),
+		end: at + lz4JavaHeader + int(stored)}
 	switch {
 	case string(h[:8]) != lz4JavaMagic:
 		return b, invalid(c, "magic number", at, lz4JavaMagic, fmt.Sprintf("%q", h[:8]))
@@ -99,7 +100,8 @@ func (c LZ4Java) decodeBlock(dst, src []byte, at int, b lz4JavaBlock) error {
 		return invalidBlock(c, at+lz4JavaHeader, lz4Fault(err, len(dst)))
 	}
 	if sum := xxh32(dst, lz4JavaSeed) & lz4JavaMask; sum != b.sum {
-		return invalid(c, "checksum", at+17, fmt.Sprintf("%08x, that of the %d bytes", sum, len(dst)), fmt.Sprintf("%08x", b.sum))
+		return invalid(c, "checksum", at+17, fmt.Sprintf("%08x, that of the %d bytes", sum, len(dst)),
+			fmt.Sprintf("%08x", b.sum))
 	}
 	return nil
 }

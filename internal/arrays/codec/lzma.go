@@ -10,7 +10,8 @@ import (
 )
 
 // LZMA is the older format of xz, with a header of 13 bytes and without a checksum: what numcodecs calls lzma with the
-// format 2. Decode allocates a dictionary of at most limit bytes, whatever the header asks for, and up to 8 MiB of tables.
+// format 2. Decode allocates a dictionary of at most limit bytes, whatever the header asks for, and up to 8 MiB of
+// tables.
 type LZMA struct{}
 
 // Decode implements [Codec].

@@ -122,7 +122,8 @@ func wrap(n int64, t volume.Type) int64 {
 	return n
 }
 
-// halfValue returns the value of a float of 16 bits (IEEE 754, binary16). The bits of a NaN are those of numpy: the fraction is kept.
+// halfValue returns the value of a float of 16 bits (IEEE 754, binary16). The bits of a NaN are those of numpy: the
+// fraction is kept.
 func halfValue(h uint16) float64 {
 	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch exponent {

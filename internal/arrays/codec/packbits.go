@@ -4,7 +4,8 @@ import "fmt"
 
 // PackBits is booleans of one bit each. What is decoded is a byte of 0 or 1 for each.
 type PackBits struct {
-	HighFirst bool // the first value is in the highest bit of a byte, as numcodecs has it; else in the lowest, as Zarr 3
+	// the first value is in the highest bit of a byte, as numcodecs has it; else in the lowest, as Zarr 3
+	HighFirst bool
 	Padding   Padding
 }
 

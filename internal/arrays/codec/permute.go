@@ -2,8 +2,8 @@ package codec
 
 import "fmt"
 
-// Permute is a codec that stores an array with its axes in another order. Shape is its extent on each axis, and Order its axes as they
-// are stored, slowest first. They are pointers so that codecs can be compared.
+// Permute is a codec that stores an array with its axes in another order. Shape is its extent on each axis, and Order
+// its axes as they are stored, slowest first. They are pointers so that codecs can be compared.
 type Permute struct {
 	Shape, Order *[]int
 	Size         int // of a value, in bytes
@@ -56,7 +56,8 @@ func (c Shuffle) Decode(dst, src []byte, limit int) ([]byte, error) {
 	case len(src) > limit:
 		return nil, tooLong(c, limit)
 	case len(src)%c.Size != 0:
-		return nil, invalid(c, "data", len(src)-len(src)%c.Size, fmt.Sprintf("values of %d bytes", c.Size), fmt.Sprintf("%d bytes", len(src)%c.Size))
+		return nil, invalid(c, "data", len(src)-len(src)%c.Size, fmt.Sprintf("values of %d bytes", c.Size),
+			fmt.Sprintf("%d bytes", len(src)%c.Size))
 	}
 	dst = room(dst, limit)[:len(src)]
 	n := len(src) / c.Size

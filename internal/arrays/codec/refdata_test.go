@@ -33,7 +33,8 @@ func TestRefdata(t *testing.T) {
 	root, manifest := refdata.Arrays(t)
 	count := 0
 	for _, v := range manifest.Arrays {
-		if v.Expect != "ok" || !slices.Contains([]string{"v2_blosc", "v2_compressors", "v3_codecs", "n5_compression"}, v.Dataset) {
+		if v.Expect != "ok" || !slices.Contains([]string{"v2_blosc", "v2_compressors", "v3_codecs", "n5_compression"},
+			v.Dataset) {
 			continue
 		}
 		count++

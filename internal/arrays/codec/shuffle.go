@@ -48,8 +48,8 @@ func unshuffleBytes(dst, src []byte, size int) {
 	}
 }
 
-// unshuffleBits puts the bits of bytes in order. src has eight planes: plane i has bit i of every byte, the lowest first.
-// The number of bytes is a multiple of 8.
+// unshuffleBits puts the bits of bytes in order. src has eight planes: plane i has bit i of every byte, the lowest
+// first. The number of bytes is a multiple of 8.
 func unshuffleBits(dst, src []byte) {
 	n := len(src) / 8 // bytes of a plane
 	for i := 0; i+8 <= n; i += 8 {

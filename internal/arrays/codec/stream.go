@@ -11,7 +11,8 @@ import (
 type StreamDecoder interface {
 	PrefixDecoder
 
-	// DecodeStream decodes all of a stream. The decoded bytes must be as many as dst has. With prefix, it is DecodePrefix.
+	// DecodeStream decodes all of a stream. The decoded bytes must be as many as dst has. With prefix, it is
+	// DecodePrefix.
 	DecodeStream(dst []byte, s *Stream, prefix bool) error
 }
 

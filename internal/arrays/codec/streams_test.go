@@ -39,8 +39,10 @@ func zstdSamples() []sample {
 	for name, b := range contents() {
 		for _, checksum := range []bool{false, true} {
 			sized := zstded(b, checksum, true)
-			all = append(all, sample{name: "zstd " + name, codec: Zstd{}, decoded: b, stored: sized, unverified: !checksum})
-			all = append(all, sample{name: "zstd without size " + name, codec: Zstd{}, decoded: b, stored: zstded(b, checksum, false), unverified: !checksum})
+			all = append(all, sample{name: "zstd " + name, codec: Zstd{}, decoded: b, stored: sized,
+				unverified: !checksum})
+			all = append(all, sample{name: "zstd without size " + name, codec: Zstd{}, decoded: b,
+				stored: zstded(b, checksum, false), unverified: !checksum})
 		}
 	}
 	b := voxels(5000)
@@ -140,8 +142,10 @@ func TestZstdClaims(t *testing.T) {
 	}{
 		{"window of 2 TiB", "\x28\xb5\x2f\xfd\x00\xf8\x09\x00\x00x", 100, ""},
 		{"window of 3.75 TiB", "\x28\xb5\x2f\xfd\x00\xff\x09\x00\x00x", 100, ""},
-		{"length of 2^63", "\x28\xb5\x2f\xfd\xe0\x00\x00\x00\x00\x00\x00\x00\x80\x09\x00\x00x", 100, "at most 100 decoded bytes"},
-		{"length of 2^64-1", "\x28\xb5\x2f\xfd\xe0\xff\xff\xff\xff\xff\xff\xff\xff\x09\x00\x00x", 100, "at most 100 decoded bytes"},
+		{"length of 2^63", "\x28\xb5\x2f\xfd\xe0\x00\x00\x00\x00\x00\x00\x00\x80\x09\x00\x00x", 100,
+			"at most 100 decoded bytes"},
+		{"length of 2^64-1", "\x28\xb5\x2f\xfd\xe0\xff\xff\xff\xff\xff\xff\xff\xff\x09\x00\x00x", 100,
+			"at most 100 decoded bytes"},
 		{"length of 2", "\x28\xb5\x2f\xfd\x20\x02\x09\x00\x00x", 100, "zstd data"},
 		{"a dictionary", "\x28\xb5\x2f\xfd\x21\x07\x01\x09\x00\x00x", 100, "dictionary"},
 		{"nothing", "", 100, "zstd data at byte 0: unexpected EOF"},
@@ -165,8 +169,8 @@ func FuzzGzip(f *testing.F) { fuzz(f, Gzip{}, gzipSamples()) }
 func FuzzZlib(f *testing.F) { fuzz(f, Zlib{}, zlibSamples()) }
 func FuzzZstd(f *testing.F) { fuzz(f, Zstd{}, zstdSamples()) }
 
-// fuzz decodes anything with c, starting from short samples. Memory and time must be in proportion to the limit, which is less
-// than 1 MiB.
+// fuzz decodes anything with c, starting from short samples. Memory and time must be in proportion to the limit, which
+// is less than 1 MiB.
 func fuzz(f *testing.F, c Codec, samples []sample) {
 	for i, s := range samples {
 		if len(s.stored) < 3000 && (i < 40 || i%8 == 0) {
@@ -191,7 +195,8 @@ func fuzz(f *testing.F, c Codec, samples []sample) {
 		if err == nil {
 			again, err := decode(t, c, make([]byte, len(b)), src, len(b))
 			if err != nil || !bytes.Equal(again, b) {
-				t.Fatalf("%v: %d bytes with a limit of %d; with the limit %d: %d bytes, %v", c, len(b), n, len(b), len(again), err)
+				t.Fatalf("%v: %d bytes with a limit of %d; with the limit %d: %d bytes, %v", c, len(b), n, len(b),
+					len(again), err)
 			}
 		}
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// XZ is streams of the format xz, one or more: what numcodecs calls lzma with the format 1, and N5 calls xz. All checksums
-// are verified. Of the filters, LZMA2 and delta are supported. For each block, Decode allocates a dictionary of at most
-// the decoded length of the block, whatever it asks for, and 64 KiB of tables.
+// XZ is streams of the format xz, one or more: what numcodecs calls lzma with the format 1, and N5 calls xz. All
+// checksums are verified. Of the filters, LZMA2 and delta are supported. For each block, Decode allocates a dictionary
+// of at most the decoded length of the block, whatever it asks for, and 64 KiB of tables.
 //
 // The specification is "The .xz File Format", version 1.2.1. The sections below are of it.
 type XZ struct{}
@@ -67,7 +67,8 @@ func (d *xzDecoder) stream() error {
 	case string(header[:6]) != "\xfd7zXZ\x00":
 		return d.invalid("magic number", -xzHeaderBytes, "fd377a585a00", fmt.Sprintf("%x", header[:6]))
 	case crc32.ChecksumIEEE(flags) != binary.LittleEndian.Uint32(header[8:]):
-		return d.invalid("checksum of the stream header", -4, fmt.Sprintf("%08x", crc32.ChecksumIEEE(flags)), fmt.Sprintf("%08x", binary.LittleEndian.Uint32(header[8:])))
+		return d.invalid("checksum of the stream header", -4, fmt.Sprintf("%08x", crc32.ChecksumIEEE(flags)),
+			fmt.Sprintf("%08x", binary.LittleEndian.Uint32(header[8:])))
 	case flags[0] != 0 || xzChecks[flags[1]].sum == nil:
 		return unsupported(XZ{}, "stream flags", d.at-6, "0000, 0001, 0004 or 000a", fmt.Sprintf("%x", flags))
 	}
@@ -166,8 +167,8 @@ func (d *xzDecoder) lzma2(dictionary int64) error {
 	return nil
 }
 
-// chunks returns how many bytes the chunks of LZMA2 at d.at decode to, and the offset of their end. A chunk starts with a
-// control byte:
+// chunks returns how many bytes the chunks of LZMA2 at d.at decode to, and the offset of their end. A chunk starts with
+// a control byte:
 //
 //	0        the end
 //	1, 2     length − 1 (16 bits, big-endian), stored bytes

@@ -87,7 +87,8 @@ func (h *xzBlock) filter(in *xzDecoder, last bool) error {
 		return err
 	}
 	if last != (id == xzLZMA2) || !last && id != xzDelta || size != 1 {
-		return unsupported(XZ{}, "filter", in.at-2, "delta filters, and LZMA2 as the last", fmt.Sprintf("filter %d", id))
+		return unsupported(XZ{}, "filter", in.at-2, "delta filters, and LZMA2 as the last",
+			fmt.Sprintf("filter %d", id))
 	}
 	b, err := in.take(1)
 	if err != nil {
@@ -119,7 +120,8 @@ func (d *xzDecoder) number() (uint64, error) {
 	case n == 0:
 		return 0, endsEarly(XZ{}, d.src)
 	case n < 0 || n > 9 || n > 1 && d.src[d.at+n-1] == 0:
-		return 0, d.invalid("number", 0, "at most 9 bytes, the last not 0", fmt.Sprintf("%x", d.src[d.at:min(d.at+10, len(d.src))]))
+		return 0, d.invalid("number", 0, "at most 9 bytes, the last not 0",
+			fmt.Sprintf("%x", d.src[d.at:min(d.at+10, len(d.src))]))
 	}
 	d.at += n
 	return v, nil
@@ -146,7 +148,8 @@ func (d *xzDecoder) crc32(of string, b []byte) error {
 		return err
 	}
 	if sum := crc32.ChecksumIEEE(b); binary.LittleEndian.Uint32(stored) != sum {
-		return d.invalid("checksum of the "+of, -4, fmt.Sprintf("%08x", sum), fmt.Sprintf("%08x", binary.LittleEndian.Uint32(stored)))
+		return d.invalid("checksum of the "+of, -4, fmt.Sprintf("%08x", sum),
+			fmt.Sprintf("%08x", binary.LittleEndian.Uint32(stored)))
 	}
 	return nil
 }

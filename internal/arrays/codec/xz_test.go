@@ -15,9 +15,11 @@ import (
 func xzSamples() []sample {
 	var all []sample
 	for name, b := range contents() {
-		for check, size := range map[byte]int64{xz.None: 1 << 40, xz.CRC32: 1 << 40, xz.CRC64: 50_000, xz.SHA256: 3000} {
+		for check, size := range map[byte]int64{xz.None: 1 << 40, xz.CRC32: 1 << 40, xz.CRC64: 50_000,
+			xz.SHA256: 3000} {
 			stored := xzOf(b, xz.WriterConfig{CheckSum: check, NoCheckSum: check == xz.None, BlockSize: size})
-			all = append(all, sample{name: "xz " + name, codec: XZ{}, decoded: b, stored: stored, unverified: check == xz.None})
+			all = append(all, sample{name: "xz " + name, codec: XZ{}, decoded: b, stored: stored,
+				unverified: check == xz.None})
 		}
 	}
 	b := voxels(5000)
@@ -35,7 +37,8 @@ func lzmaSamples() []sample {
 		for _, config := range []lzma.WriterConfig{{EOSMarker: true}, {SizeInHeader: true, Size: int64(len(b))}} {
 			var out bytes.Buffer
 			w, err := config.NewWriter(&out)
-			all = append(all, sample{name: "lzma " + name, codec: LZMA{}, decoded: b, stored: written(w, err, b, &out), unverified: true})
+			all = append(all, sample{name: "lzma " + name, codec: LZMA{}, decoded: b, stored: written(w, err, b, &out),
+				unverified: true})
 		}
 	}
 	return all
@@ -68,7 +71,8 @@ func TestXZFilters(t *testing.T) {
 	for _, c := range []struct{ name, stored, err string }{
 		{"delta 4", xzDelta4, ""},
 		{"delta 4, delta 8", xzDelta4and8, ""},
-		{"x86", xzX86, "unsupported xz filter at byte 14: expected delta filters, and LZMA2 as the last, found filter 4"},
+		{"x86", xzX86,
+			"unsupported xz filter at byte 14: expected delta filters, and LZMA2 as the last, found filter 4"},
 	} {
 		src, err := hex.DecodeString(c.stored)
 		if err != nil {
@@ -90,15 +94,19 @@ func TestXZErrors(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func([]byte) {}, ""},
-		{"magic number", func(b []byte) { b[0]++ }, "xz magic number at byte 0: expected fd377a585a00, found fe377a585a00"},
-		{"reserved checksum", func(b []byte) { b[7] = 2; mend(b[6:8], b[8:]) }, "unsupported xz stream flags at byte 6: expected 0000, 0001, 0004 or 000a, found 0002"},
+		{"magic number", func(b []byte) { b[0]++ },
+			"xz magic number at byte 0: expected fd377a585a00, found fe377a585a00"},
+		{"reserved checksum", func(b []byte) { b[7] = 2; mend(b[6:8], b[8:]) },
+			"unsupported xz stream flags at byte 6: expected 0000, 0001, 0004 or 000a, found 0002"},
 		{"header checksum", func(b []byte) { b[8]++ }, "xz checksum of the stream header at byte 8"},
 		{"block flags", func(b []byte) { b[13] |= 4; mend(b[12:20], b[20:]) }, "unsupported xz block flags at byte 13"},
 		{"dictionary of 4 GiB", func(b []byte) { b[16] = 40; mend(b[12:20], b[20:]) }, ""},
-		{"impossible dictionary", func(b []byte) { b[16] = 41; mend(b[12:20], b[20:]) }, "xz dictionary at byte 16: expected 0 to 40, found 41"},
+		{"impossible dictionary", func(b []byte) { b[16] = 41; mend(b[12:20], b[20:]) },
+			"xz dictionary at byte 16: expected 0 to 40, found 41"},
 		{"block checksum", func(b []byte) { b[20]++ }, "xz checksum of the block header at byte 20"},
 		{"chunk of 2 MiB", func(b []byte) { b[24] |= 31 }, "at most 3000 decoded bytes"},
-		{"control byte", func(b []byte) { b[24] = 3 }, "xz control byte of LZMA2 at byte 24: expected 0, 1, 2 or 128 or more, found 3"},
+		{"control byte", func(b []byte) { b[24] = 3 },
+			"xz control byte of LZMA2 at byte 24: expected 0, 1, 2 or 128 or more, found 3"},
 		{"footer", func(b []byte) { b[len(b)-1]++ }, "xz footer at byte "},
 		{"data", func(b []byte) { b[100]++ }, "xz "},
 	} {
@@ -126,7 +134,8 @@ func TestLZMAClaims(t *testing.T) {
 		t.Errorf("%d bytes of memory for %d", n, len(b.decoded))
 	}
 	binary.LittleEndian.PutUint64(b.stored[5:], 1<<62)
-	if _, err := (LZMA{}).Decode(nil, b.stored, 100); err == nil || !strings.Contains(err.Error(), "lzma length at byte 5") {
+	if _, err := (LZMA{}).Decode(nil, b.stored, 100); err == nil ||
+		!strings.Contains(err.Error(), "lzma length at byte 5") {
 		t.Error("2^62 bytes:", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Zstd is frames of RFC 8878, one or more. They may lack the length of their content, and their checksum. A checksum that
-// is there is verified. Dictionaries are unsupported.
+// Zstd is frames of RFC 8878, one or more. They may lack the length of their content, and their checksum. A checksum
+// that is there is verified. Dictionaries are unsupported.
 //
 // If the frames decode to more than limit bytes, Decode may allocate up to 1¼ × limit bytes before it fails.
 type Zstd struct{}

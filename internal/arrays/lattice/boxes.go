@@ -7,9 +7,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Boxes covers cells by boxes that have no other cells and do not overlap. Cells that are next to each other on x are in
-// one box, then equal boxes next to each other on y, and on z. The boxes are in the order of their first cells, z slowest.
-// Boxes sorts the cells, which are all different.
+// Boxes covers cells by boxes that have no other cells and do not overlap. Cells that are next to each other on x are
+// in one box, then equal boxes next to each other on y, and on z. The boxes are in the order of their first cells, z
+// slowest. Boxes sorts the cells, which are all different.
 func Boxes(cells []volume.Vec) []volume.Box {
 	slices.SortFunc(cells, compareCells)
 	boxes := make([]volume.Box, 0, len(cells))
@@ -38,7 +38,8 @@ func joined(boxes []volume.Box, axis int) []volume.Box {
 		}
 		return 0
 	}
-	slices.SortFunc(boxes, func(a, b volume.Box) int { return cmp.Or(side(a, b), cmp.Compare(a.Min[axis], b.Min[axis])) })
+	slices.SortFunc(boxes,
+		func(a, b volume.Box) int { return cmp.Or(side(a, b), cmp.Compare(a.Min[axis], b.Min[axis])) })
 	out := boxes[:0]
 	for _, b := range boxes {
 		if last := len(out) - 1; last >= 0 && side(out[last], b) == 0 && out[last].Max[axis] == b.Min[axis] {

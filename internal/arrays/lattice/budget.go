@@ -11,12 +11,12 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// MaxPositions limits the positions in memory, to 32 MiB: those of one mag, and those of all mags of the process. A mag that would exceed it has
-// no list of its chunks in memory.
+// MaxPositions limits the positions in memory, to 32 MiB: those of one mag, and those of all mags of the process. A mag
+// that would exceed it has no list of its chunks in memory.
 const MaxPositions = 1 << 22
 
-// free is the number of positions that each set may have in any case: little beside the other memory of a mag, and enough for small volumes
-// beside large ones.
+// free is the number of positions that each set may have in any case: little beside the other memory of a mag, and
+// enough for small volumes beside large ones.
 const free = 1 << 10
 
 // Budget bounds the positions of all sets that are collected with it. It is safe for concurrent use.
@@ -61,14 +61,15 @@ func IsTooMany(err error) bool {
 	return ok
 }
 
-// HasPassed reports whether an error is a TooManyError because of other mags, which have given back so much since that it is worth listing the
-// chunks again.
+// HasPassed reports whether an error is a TooManyError because of other mags, which have given back so much since that
+// it is worth listing the chunks again.
 func HasPassed(err error) bool {
 	e, ok := errors.AsType[TooManyError](err)
 	return ok && e.budget != nil && e.budget.left.Load() >= 2*max(e.had, free)
 }
 
-// share is the part of a budget that a set has. It is given back when the set is released, or when nothing refers to it.
+// share is the part of a budget that a set has. It is given back when the set is released, or when nothing refers to
+// it.
 type share struct {
 	budget  *Budget
 	n       int64
@@ -83,7 +84,8 @@ func (s *share) release() {
 	})
 }
 
-// Collector makes a set of positions within a budget. It is for one goroutine. It must be followed by a call of Positions or Drop.
+// Collector makes a set of positions within a budget. It is for one goroutine. It must be followed by a call of
+// Positions or Drop.
 type Collector struct {
 	lattice Lattice
 	budget  *Budget
@@ -97,7 +99,8 @@ func (b *Budget) Collect(l Lattice, limit int) *Collector {
 	return &Collector{lattice: l, budget: b, limit: limit}
 }
 
-// Add adds a chunk. It may be there already. The error is a [TooManyError]; the collector is empty then, and not to be used any more.
+// Add adds a chunk. It may be there already. The error is a [TooManyError]; the collector is empty then, and not to be
+// used any more.
 func (c *Collector) Add(at volume.Vec) error {
 	if len(c.list) >= c.limit {
 		return c.compact(at)

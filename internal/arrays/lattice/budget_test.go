@@ -37,8 +37,8 @@ func collect(t *testing.T, b *Budget, limit, n, times int) (Positions, error) {
 	return p, nil
 }
 
-// TestBudget: all sets together have as many positions as the budget. A small set is always made. What is dropped or refused is given back, and
-// then a refused set is made.
+// TestBudget: all sets together have as many positions as the budget. A small set is always made. What is dropped or
+// refused is given back, and then a refused set is made.
 func TestBudget(t *testing.T) {
 	const all = 8 * free
 	b := NewBudget(all)

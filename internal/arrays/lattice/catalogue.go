@@ -13,13 +13,13 @@ import (
 // Store finds the encoded chunks of a mag: each in a file or in several, or many in a shard. The error for an absent
 // chunk is fs.ErrNotExist.
 type Store interface {
-	// Positions returns the chunks that are stored, even if they cannot be read. An answer that is not fresh may be some
-	// seconds old. If there are too many for the memory, the error is a [TooManyError]. Another error says why the answer
-	// may be incomplete.
+	// Positions returns the chunks that are stored, even if they cannot be read. An answer that is not fresh may be
+	// some seconds old. If there are too many for the memory, the error is a [TooManyError]. Another error says why the
+	// answer may be incomplete.
 	Positions(fresh bool) (Positions, error)
 
-	// Walk yields what Positions returns, in any order, and errors of listing. A chunk in several files may come several
-	// times. Walk holds only some of the chunks in memory.
+	// Walk yields what Positions returns, in any order, and errors of listing. A chunk in several files may come
+	// several times. Walk holds only some of the chunks in memory.
 	Walk(yield func(volume.Vec, error) bool)
 
 	// Describe returns a function that describes chunks, for use with several of them at about the same time.
@@ -40,8 +40,8 @@ func NewCatalogue(s Store, l Lattice, name string, stat func() (fs.FileInfo, err
 	return Catalogue{store: s, lattice: l, name: name, stat: stat}
 }
 
-// ShowAll makes Cubes list all chunks of the lattice, for a mag whose absent chunks have voxels other than zero. If there
-// are more than limit, Cubes returns a [TooManyError].
+// ShowAll makes Cubes list all chunks of the lattice, for a mag whose absent chunks have voxels other than zero. If
+// there are more than limit, Cubes returns a [TooManyError].
 func (c *Catalogue) ShowAll(limit int) { c.all = limit }
 
 // Cubes lists one level of the positions of the chunks. If the chunks are too many for the memory, it returns a

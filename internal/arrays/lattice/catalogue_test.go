@@ -46,8 +46,8 @@ func (l listed) Describe() func(volume.Vec) (fs.FileInfo, error) {
 	}
 }
 
-// TestCatalogue: the chunks that are stored are listed level by level, walked and described. Others are absent. If all are
-// shown, levels have all chunks, and only the stored ones are walked. A store that cannot list all has its error.
+// TestCatalogue: the chunks that are stored are listed level by level, walked and described. Others are absent. If all
+// are shown, levels have all chunks, and only the stored ones are walked. A store that cannot list all has its error.
 func TestCatalogue(t *testing.T) {
 	l, err := New(volume.Vec{3, 2, 2})
 	if err != nil {
@@ -62,13 +62,20 @@ func TestCatalogue(t *testing.T) {
 		levels string // z; y of z 0; x of row 0 0; the errors of row 1 0 and of row 0 5
 		walked string
 	}{
-		{"stored", listed{l, chunks, nil}, 0, "[0 1] [0] [0 2] mag/z0/y1: absent, mag/z5/y0: absent", "[0,0,0 2,0,0 1,1,1] <nil>"},
-		{"all", listed{l, chunks, nil}, 12, "[0 1] [0 1] [0 1 2] <nil>, mag/z5/y0: absent", "[0,0,0 2,0,0 1,1,1] <nil>"},
-		{"more than all", listed{l, chunks, nil}, 11, "[] [] [] more than 11 chunks, more than 11 chunks", "[0,0,0 2,0,0 1,1,1] <nil>"},
+		{"stored", listed{l, chunks, nil}, 0, "[0 1] [0] [0 2] mag/z0/y1: absent, mag/z5/y0: absent",
+			"[0,0,0 2,0,0 1,1,1] <nil>"},
+		{"all", listed{l, chunks, nil}, 12, "[0 1] [0 1] [0 1 2] <nil>, mag/z5/y0: absent",
+			"[0,0,0 2,0,0 1,1,1] <nil>"},
+		{"more than all", listed{l, chunks, nil}, 11, "[] [] [] more than 11 chunks, more than 11 chunks",
+			"[0,0,0 2,0,0 1,1,1] <nil>"},
 		{"broken", listed{l, chunks, broken}, 0, "[0 1] [0] [0 2] broken, broken", "[0,0,0 2,0,0 1,1,1] broken"},
-		{"too many", listed{l, chunks, TooManyError{Limit: 2}}, 0, "[] [] [] more than 2 chunks, more than 2 chunks", "[0,0,0 2,0,0 1,1,1] <nil>"},
+		{"too many", listed{l, chunks, TooManyError{Limit: 2}}, 0, "[] [] [] more than 2 chunks, more than 2 chunks",
+			"[0,0,0 2,0,0 1,1,1] <nil>"},
 	} {
-		c := NewCatalogue(x.store, l, "mag", func() (fs.FileInfo, error) { return fs.Stat(fstest.MapFS{"dir/a": {}}, "dir") })
+		c := NewCatalogue(x.store, l, "mag", func() (fs.FileInfo,
+			error) {
+			return fs.Stat(fstest.MapFS{"dir/a": {}}, "dir")
+		})
 		c.ShowAll(x.all)
 		absent := func(err error) any {
 			if p, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +117,8 @@ func TestCatalogueDescribes(t *testing.T) {
 		zyx  []int
 		want string
 	}{
-		{[]int{0}, "dir"}, {[]int{0, 0}, "dir"}, {[]int{0, 0, 2}, "2,0,0"}, {[]int{0, 0, 1}, ""}, {[]int{1}, ""}, {[]int{0, 0, 3}, ""}, {[]int{0, 0, -1}, ""},
+		{[]int{0}, "dir"}, {[]int{0, 0}, "dir"}, {[]int{0, 0, 2}, "2,0,0"}, {[]int{0, 0, 1}, ""}, {[]int{1}, ""},
+		{[]int{0, 0, 3}, ""}, {[]int{0, 0, -1}, ""},
 	} {
 		info, err := c.StatCubes(x.zyx...)
 		if x.want == "" && !errors.Is(err, fs.ErrNotExist) || x.want != "" && (err != nil || info.Name() != x.want) {

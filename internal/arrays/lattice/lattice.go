@@ -1,5 +1,6 @@
-// Package lattice numbers the chunks of a mag, keeps sets of their positions in little memory, and lists what a store of
-// chunks has as the cubes of a mag. Files of chunks and shards of Precomputed are such stores. A shard of Zarr is one cube.
+// Package lattice numbers the chunks of a mag, keeps sets of their positions in little memory, and lists what a store
+// of chunks has as the cubes of a mag. Files of chunks and shards of Precomputed are such stores. A shard of Zarr is
+// one cube.
 package lattice
 
 import (
@@ -25,7 +26,8 @@ func New(size volume.Vec) (Lattice, error) {
 		sum += l.bits[axis]
 	}
 	if sum > 64 {
-		return l, fmt.Errorf("grid of %v chunks: expected at most 64 bits for the number of a chunk, found %d", size, sum)
+		return l, fmt.Errorf("grid of %v chunks: expected at most 64 bits for the number of a chunk, found %d", size,
+			sum)
 	}
 	return l, nil
 }
@@ -35,8 +37,8 @@ func (l Lattice) Chunks() float64 {
 	return float64(l.Size[0]) * float64(l.Size[1]) * float64(l.Size[2])
 }
 
-// Morton returns the compressed Morton code of chunk c (Precomputed: volume.md, "Unsharded and sharded chunk storage"). It
-// interleaves the bits of x, y and z, x lowest. An axis takes part only while it has bits left.
+// Morton returns the compressed Morton code of chunk c (Precomputed: volume.md, "Unsharded and sharded chunk storage").
+// It interleaves the bits of x, y and z, x lowest. An axis takes part only while it has bits left.
 func (l Lattice) Morton(c volume.Vec) uint64 {
 	var code uint64
 	at := 0

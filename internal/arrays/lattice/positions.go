@@ -20,8 +20,8 @@ func NewPositions(l Lattice, list []uint64) Positions {
 	return Positions{Lattice: l, sorted: slices.Compact(list)}
 }
 
-// Release gives the part of the set back to its budget, when the owner of the set drops it, so that the next one fits in. Without it, the part is
-// given back when nothing refers to the set. Others that use the set go on.
+// Release gives the part of the set back to its budget, when the owner of the set drops it, so that the next one fits
+// in. Without it, the part is given back when nothing refers to the set. Others that use the set go on.
 func (p Positions) Release() {
 	if p.share != nil {
 		p.share.release()

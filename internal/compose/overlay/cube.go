@@ -181,7 +181,8 @@ func (f *cube) open(p part) (volume.CubeFile, error) {
 
 // fillExact decodes the blocks that are also blocks of a part into their own memory. Those that the part does not
 // have are not done.
-func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
+func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block, done []bool,
+	memory func(at volume.Vec) []byte) {
 	var exact []volume.Block
 	index := map[volume.Vec]int{} // of a block of the part, in blocks
 	above, err := f.above.CubeGrid()
@@ -216,7 +217,8 @@ func (f *cube) fillExact(ctx context.Context, p touching, blocks []volume.Block,
 }
 
 // fillPart copies the voxels of a part into the blocks that are not done and overlap with it.
-func (f *cube) fillPart(ctx context.Context, p touching, blocks []volume.Block, done []bool, memory func(at volume.Vec) []byte) {
+func (f *cube) fillPart(ctx context.Context, p touching, blocks []volume.Block, done []bool,
+	memory func(at volume.Vec) []byte) {
 	var touched []int // in blocks
 	needed := volume.Box{}
 	for _, i := range p.blocks {

@@ -14,8 +14,8 @@ type Added struct {
 	Err   error
 }
 
-// Dataset is a dataset with more layers. An added layer takes the place of one of the same name, also if it cannot be shown: what is below it
-// would be taken for it.
+// Dataset is a dataset with more layers. An added layer takes the place of one of the same name, also if it cannot be
+// shown: what is below it would be taken for it.
 type Dataset struct {
 	volume.Dataset
 	added []Added

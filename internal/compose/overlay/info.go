@@ -17,8 +17,8 @@ type merged struct {
 	newest       time.Time
 }
 
-// describe returns the description of cube c of a grid: below is nil if only the parts exist. Users who may not read one
-// of the files are not allowed to read the cube.
+// describe returns the description of cube c of a grid: below is nil if only the parts exist. Users who may not read
+// one of the files are not allowed to read the cube.
 func describe(g volume.Grid, c volume.Vec, below fs.FileInfo, parts cell) fs.FileInfo {
 	m := &merged{}
 	var version vfs.Version

@@ -43,7 +43,8 @@ func NewLayer(below, above volume.Layer, nameBelow, nameAbove string) (*Layer, e
 			return nil, err
 		}
 		if category := b.About().Category; category != "" && category != "segmentation" {
-			return nil, fmt.Errorf("%s over %s: expected a segmentation below, found a layer of category %s", nameAbove, nameBelow, category)
+			return nil, fmt.Errorf("%s over %s: expected a segmentation below, found a layer of category %s", nameAbove,
+				nameBelow, category)
 		}
 		a, err := l.find(name, b)
 		if err != nil {
@@ -165,13 +166,15 @@ func (l *Layer) Omitted() (all []volume.Omission) {
 		}
 		factors = append(factors, factorOf(name, m))
 		if _, err := l.Mag(name); errors.Is(err, errOnlyBelow) {
-			all = append(all, volume.Omission{Name: name, Reason: errOnlyBelow.Error() + ": it would not show what was painted"})
+			all = append(all, volume.Omission{Name: name,
+				Reason: errOnlyBelow.Error() + ": it would not show what was painted"})
 		}
 	}
 	names, _ = l.above.Mags()
 	for _, name := range names {
 		if m, err := l.above.Mag(name); err == nil && !slices.Contains(factors, factorOf(name, m)) {
-			all = append(all, volume.Omission{Name: name, Reason: "the mag is only in the annotation: there is nothing below it"})
+			all = append(all, volume.Omission{Name: name,
+				Reason: "the mag is only in the annotation: there is nothing below it"})
 		}
 	}
 	return all

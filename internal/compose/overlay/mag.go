@@ -257,14 +257,15 @@ func sameVoxels(b, a volume.Grid, nameBelow, nameAbove string) error {
 	if b.Type == a.Type && b.Channels == a.Channels {
 		return nil
 	}
-	return fmt.Errorf("%s over %s: expected voxels of %d × %v, found %d × %v", nameAbove, nameBelow, b.Channels, b.Type, a.Channels, a.Type)
+	return fmt.Errorf("%s over %s: expected voxels of %d × %v, found %d × %v", nameAbove, nameBelow, b.Channels, b.Type,
+		a.Channels, a.Type)
 }
 
 // Below returns the mag below.
 func (m *Mag) Below() volume.Mag { return m.Mag }
 
-// Over returns the boxes of the cubes above that have voxels of a box, cut at the bounding box of the layer below. Where there is
-// none, the voxels are those of the mag below.
+// Over returns the boxes of the cubes above that have voxels of a box, cut at the bounding box of the layer below.
+// Where there is none, the voxels are those of the mag below.
 func (m *Mag) Over(box volume.Box) ([]volume.Box, error) {
 	l := m.index.valid()
 	if l.err != nil {

@@ -39,13 +39,15 @@ func TestRandom(t *testing.T) {
 			t.Fatalf("seed %d: ReadBox differs: %v", seed, err)
 		}
 		if got = readMosaic(t, m, bounds); !bytes.Equal(got, want) {
-			t.Fatalf("seed %d: the mosaic differs: a cube is not listed, or has another version than it is opened with", seed)
+			t.Fatalf("seed %d: the mosaic differs: a cube is not listed, or has another version than it is opened with",
+				seed)
 		}
 		checkLevels(t, m)
 	}
 }
 
-// readMosaic reads a box as the read path does: by the cubes that are listed, in the versions that they were listed with.
+// readMosaic reads a box as the read path does: by the cubes that are listed, in the versions that they were listed
+// with.
 func readMosaic(t *testing.T, m volume.Mag, box volume.Box) []byte {
 	t.Helper()
 	all, err := mosaic.New(m, true)
@@ -76,7 +78,8 @@ func readMosaic(t *testing.T, m volume.Mag, box volume.Box) []byte {
 	return voxels
 }
 
-// checkLevels: all ways to list cubes agree, and each cube that is listed can be described and opened, in the same version.
+// checkLevels: all ways to list cubes agree, and each cube that is listed can be described and opened, in the same
+// version.
 func checkLevels(t *testing.T, m *Mag) {
 	t.Helper()
 	var walked, listed []volume.Vec
@@ -131,7 +134,8 @@ func checkLevels(t *testing.T, m *Mag) {
 func pair() (below, above *stored) {
 	grid := volume.Grid{Type: volume.Uint8, Channels: 1, Size: volume.Cube(2), Block: volume.Cube(2)}
 	made := func(value byte, xs ...int) *stored {
-		m := &stored{grid: grid, bounds: volume.Box{Max: volume.Vec{8, 2, 2}}, cubes: map[volume.Vec]map[volume.Vec][]byte{}, age: map[volume.Vec]int{}}
+		m := &stored{grid: grid, bounds: volume.Box{Max: volume.Vec{8, 2, 2}},
+			cubes: map[volume.Vec]map[volume.Vec][]byte{}, age: map[volume.Vec]int{}}
 		for _, x := range xs {
 			m.cubes[volume.Vec{x}] = map[volume.Vec][]byte{{}: bytes.Repeat([]byte{value}, 8)}
 		}
@@ -156,7 +160,8 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// TestVersions: a change of either side changes the version of a merged cube; a part that changes after it was listed is an error.
+// TestVersions: a change of either side changes the version of a merged cube; a part that changes after it was listed
+// is an error.
 func TestVersions(t *testing.T) {
 	below, above := pair()
 	version := func() vfs.Version {
@@ -206,10 +211,12 @@ func TestFaults(t *testing.T) {
 	for _, origin := range []volume.Vec{{}, {1}} { // exactly over a block, and over two
 		above.grid.Origin = origin
 		m := NewMag(below, above)
-		if _, err := volume.ReadBox(t.Context(), m, volume.Box{Min: volume.Vec{1}, Max: volume.Vec{2, 1, 1}}); !errors.Is(err, broken) {
+		if _, err := volume.ReadBox(t.Context(), m,
+			volume.Box{Min: volume.Vec{1}, Max: volume.Vec{2, 1, 1}}); !errors.Is(err, broken) {
 			t.Errorf("origin %v: %v", origin, err)
 		}
-		if b, err := volume.ReadBox(t.Context(), m, volume.Box{Min: volume.Vec{5}, Max: volume.Vec{6, 1, 1}}); err != nil || b[0] != 2 {
+		if b, err := volume.ReadBox(t.Context(), m,
+			volume.Box{Min: volume.Vec{5}, Max: volume.Vec{6, 1, 1}}); err != nil || b[0] != 2 {
 			t.Errorf("origin %v: %v %v", origin, b, err)
 		}
 	}
@@ -219,7 +226,8 @@ func TestFaults(t *testing.T) {
 func TestTypes(t *testing.T) {
 	below, above := pair()
 	above.grid.Type = volume.Uint16
-	if err := Compatible(below, above, "segmentation", "Volume"); err == nil || !strings.Contains(err.Error(), "Volume over segmentation: expected voxels of 1 × uint8, found 1 × uint16") {
+	if err := Compatible(below, above, "segmentation", "Volume"); err == nil ||
+		!strings.Contains(err.Error(), "Volume over segmentation: expected voxels of 1 × uint8, found 1 × uint16") {
 		t.Error(err)
 	}
 	if _, err := NewMag(below, above).OpenCube(volume.Vec{}); err == nil || !strings.Contains(err.Error(), "uint16") {

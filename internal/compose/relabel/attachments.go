@@ -114,7 +114,8 @@ func (h Home) of(layer string, d *described) []Attachment {
 		return nil
 	}
 	all = slices.Clone(all)
-	for _, legacy := range []struct{ dir, suffix, format string }{{agglomeratesDir, suffixHDF5, "hdf5"}, {mappingsDir, suffixJSON, "json"}} {
+	for _, legacy := range []struct{ dir, suffix, format string }{{agglomeratesDir, suffixHDF5, "hdf5"},
+		{mappingsDir, suffixJSON, "json"}} {
 		dir := path.Join(layer, legacy.dir)
 		if !fs.ValidPath(path.Join(h.Dir, dir)) {
 			continue
@@ -135,7 +136,8 @@ func (h Home) of(layer string, d *described) []Attachment {
 // open opens a mapping. It reads nothing of the table.
 func (h Home) open(a Attachment) (*Table, error) {
 	if !plainName.MatchString(a.Name) {
-		return nil, fmt.Errorf("expected a name of letters, digits, dots, _ and -, found %q", jsonlimit.Abbreviate(a.Name))
+		return nil, fmt.Errorf("expected a name of letters, digits, dots, _ and -, found %q",
+			jsonlimit.Abbreviate(a.Name))
 	}
 	switch a.Format {
 	case "zarr3", "json":
@@ -175,7 +177,8 @@ func (h Home) locate(p string) (fs.FS, string, error) {
 	}
 	if h.Outside == nil || p == "" {
 		return nil, "", &volume.UnsupportedError{
-			Part: "path of a mapping", Offset: -1, Expected: "one in SOURCE; --follow-links follows others", Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(p)),
+			Part: "path of a mapping", Offset: -1, Expected: "one in SOURCE; --follow-links follows others",
+			Found: fmt.Sprintf("%q", jsonlimit.Abbreviate(p)),
 		}
 	}
 	fsys, err := h.Outside(p)
@@ -184,5 +187,6 @@ func (h Home) locate(p string) (fs.FS, string, error) {
 
 // unsupported returns the error for a mapping that may be sound.
 func unsupported(a Attachment, expected, found string) error {
-	return &volume.UnsupportedError{File: jsonlimit.Abbreviate(a.Path), Part: "mapping", Offset: -1, Expected: expected, Found: found}
+	return &volume.UnsupportedError{File: jsonlimit.Abbreviate(a.Path), Part: "mapping", Offset: -1, Expected: expected,
+		Found: found}
 }

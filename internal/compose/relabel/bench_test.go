@@ -23,7 +23,8 @@ func BenchmarkConvert(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := (&Table{Name: "t"}).cursor(b.Context(), s)
-	for _, kinds := range [][2]volume.Type{{volume.Uint32, volume.Uint32}, {volume.Uint64, volume.Uint64}, {volume.Uint32, volume.Uint64}} {
+	for _, kinds := range [][2]volume.Type{{volume.Uint32, volume.Uint32}, {volume.Uint64, volume.Uint64},
+		{volume.Uint32, volume.Uint64}} {
 		kind, result := kinds[0], kinds[1]
 		b.Run(fmt.Sprint(kind, " as ", result), func(b *testing.B) {
 			size := kind.Size()

@@ -24,9 +24,10 @@ type Named struct {
 
 // Options say which mappings there are.
 type Options struct {
-	Home   *Home             // the dataset that has mappings; nil: none has
-	As     map[string]string // a layer that has the mappings of another one of Home: a merged layer those of what is below it. New ids stay.
-	Tables []Named           // others
+	Home *Home // the dataset that has mappings; nil: none has
+	// a layer that has the mappings of another one of Home: a merged layer those of what is below it. New ids stay.
+	As     map[string]string
+	Tables []Named // others
 }
 
 // Dataset is a dataset with a layer NAME@MAPPING for each mapping of each layer.

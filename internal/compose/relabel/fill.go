@@ -55,11 +55,11 @@ func (c *cursor) convert32(to, from []byte) error {
 	return c.each32(to[n:], from[n:])
 }
 
-// known32 maps values until one of the next four is not in a memo. It returns how many bytes it has mapped. Both slices have the same
-// length, a multiple of 16.
+// known32 maps values until one of the next four is not in a memo. It returns how many bytes it has mapped. Both slices
+// have the same length, a multiple of 16.
 //
-// It reads and writes words of its slices without checks, which took a third of the time. An entry of the memo has the value in its upper
-// half, so this becomes 0 if a value is what the entry is of.
+// It reads and writes words of its slices without checks, which took a third of the time. An entry of the memo has the
+// value in its upper half, so this becomes 0 if a value is what the entry is of.
 func known32(memo *[memoLength]uint64, to, from []byte) (done int) {
 	if len(to) != len(from) {
 		panic("relabel: slices of different lengths")
@@ -189,7 +189,8 @@ func checkFits(id, mapped uint64, t volume.Type) error {
 	if fits(mapped, t) {
 		return nil
 	}
-	return fmt.Errorf("id %d: expected one that fits into %v, as the size of the mapping tells, found %d", id, t, mapped)
+	return fmt.Errorf("id %d: expected one that fits into %v, as the size of the mapping tells, found %d", id, t,
+		mapped)
 }
 
 // fits reports whether an unsigned type has a value.
@@ -250,8 +251,10 @@ func (f *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 	}
 }
 
-// convertShared maps a block whose memory nobody may write. If all its voxels have one id, the mapped ones are shared, too.
-func (c *cursor) convertShared(b *volume.Block, g volume.Grid, from volume.Type, memory func(at volume.Vec) []byte) error {
+// convertShared maps a block whose memory nobody may write. If all its voxels have one id, the mapped ones are shared,
+// too.
+func (c *cursor) convertShared(b *volume.Block, g volume.Grid, from volume.Type,
+	memory func(at volume.Vec) []byte) error {
 	stored := b.Voxels
 	if n := from.Size(); bytes.Equal(stored[n:], stored[:len(stored)-n]) {
 		value := make([]byte, g.Type.Size())

@@ -15,8 +15,8 @@ import (
 // hdf5Page is the ids in a page of a table without chunks.
 const hdf5Page = 1 << 15
 
-// OpenHDF5 opens an agglomerate file: HDF5 with the arrays of an attachment in its root group. Its pages are the chunks of the table. It
-// reads nothing.
+// OpenHDF5 opens an agglomerate file: HDF5 with the arrays of an attachment in its root group. Its pages are the chunks
+// of the table. It reads nothing.
 func OpenHDF5(name string, fsys fs.FS, file string) *Table {
 	t := &Table{Name: name, files: statOf(fsys, file)}
 	t.read = func(last *state) (*state, error) { return readHDF5(fsys, file, last) }
@@ -71,7 +71,8 @@ func (t *hdf5Table) find() error {
 		return err
 	}
 	if f.Truncated() {
-		return fmt.Errorf("expected more than %d bytes, as the superblock says, found the end of the file", t.info.Size())
+		return fmt.Errorf("expected more than %d bytes, as the superblock says, found the end of the file",
+			t.info.Size())
 	}
 	if t.root, err = f.Root(); err != nil {
 		return err
@@ -89,8 +90,10 @@ func (t *hdf5Table) find() error {
 	if !number.Signed {
 		name = "u" + name
 	}
-	if t.kind, err = volume.ParseType(name); err != nil || number.Class != hdf5.ClassInteger || number.Precision != 8*number.Size {
-		return fmt.Errorf("%s: expected integers of 8 to 64 bits, found values of %d bytes of the class %v", segmentsArray, number.Size, number.Class)
+	if t.kind, err = volume.ParseType(name); err != nil || number.Class != hdf5.ClassInteger ||
+		number.Precision != 8*number.Size {
+		return fmt.Errorf("%s: expected integers of 8 to 64 bits, found values of %d bytes of the class %v",
+			segmentsArray, number.Size, number.Class)
 	}
 	t.dataset = d
 	if n := t.pageLen(); n > maxPageBytes/uint64(number.Size) {

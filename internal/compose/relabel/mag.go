@@ -41,7 +41,8 @@ func NewLayer(l volume.Layer, t *Table) (*Layer, error) {
 		return nil, err
 	}
 	if !g.Type.IsUnsigned() || g.Channels != 1 {
-		return nil, fmt.Errorf("mapping %s: expected a layer of unsigned integers, one for each voxel, found %d × %v", t.Name, g.Channels, g.Type)
+		return nil, fmt.Errorf("mapping %s: expected a layer of unsigned integers, one for each voxel, found %d × %v",
+			t.Name, g.Channels, g.Type)
 	}
 	kind := g.Type
 	if !fits(most, kind) {

@@ -53,7 +53,8 @@ func readCSV(fsys fs.FS, name string, last *state) (*state, error) {
 	case last != nil && last.version == version:
 		return last, nil
 	case info.Size() > maxFile:
-		return nil, broken(name, "size", fmt.Sprintf("at most %d bytes; an .npy file may have more", maxFile), fmt.Sprint(info.Size()))
+		return nil, broken(name, "size", fmt.Sprintf("at most %d bytes; an .npy file may have more", maxFile),
+			fmt.Sprint(info.Size()))
 	}
 	pairs, err := parseCSV(name, f)
 	if err == nil {
@@ -88,10 +89,12 @@ func parseCSV(name string, r io.Reader) (map[uint64]uint64, error) {
 			continue
 		}
 		if old, ok := pairs[ids[0]]; ok && old != ids[1] {
-			return nil, broken(name, fmt.Sprintf("line %d", number), fmt.Sprintf("%d for id %d, as before", old, ids[0]), fmt.Sprint(ids[1]))
+			return nil, broken(name, fmt.Sprintf("line %d", number), fmt.Sprintf("%d for id %d, as before", old,
+				ids[0]), fmt.Sprint(ids[1]))
 		}
 		if pairs[ids[0]] = ids[1]; len(pairs) > maxPairs {
-			return nil, broken(name, fmt.Sprintf("line %d", number), maxPairsText+"; an .npy file may have more", "more")
+			return nil, broken(name, fmt.Sprintf("line %d", number), maxPairsText+"; an .npy file may have more",
+				"more")
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -117,18 +120,22 @@ func readJSON(fsys fs.FS, dir, name string, last *state) (*state, error) {
 	for name != "" {
 		switch {
 		case slices.Contains(chain, name):
-			return nil, broken(path.Join(dir, chain[0]+".json"), "parent", "parents that end", fmt.Sprintf("%q again", name))
+			return nil, broken(path.Join(dir, chain[0]+".json"), "parent", "parents that end",
+				fmt.Sprintf("%q again", name))
 		case len(chain) == maxParents:
-			return nil, broken(path.Join(dir, chain[0]+".json"), "parent", fmt.Sprintf("at most %d parents", maxParents), "more")
+			return nil, broken(path.Join(dir, chain[0]+".json"), "parent",
+				fmt.Sprintf("at most %d parents", maxParents), "more")
 		case !plainName.MatchString(name):
-			return nil, broken(path.Join(dir, chain[0]+".json"), "parent", "the name of a mapping", jsonlimit.Abbreviate(name))
+			return nil, broken(path.Join(dir, chain[0]+".json"), "parent", "the name of a mapping",
+				jsonlimit.Abbreviate(name))
 		}
 		chain = append(chain, name)
 		file := path.Join(dir, name+".json")
 		info, err := fs.Stat(fsys, file)
 		if err != nil {
 			if len(chain) > 1 && errors.Is(err, fs.ErrNotExist) {
-				return nil, broken(path.Join(dir, chain[len(chain)-2]+".json"), "parent", "a mapping beside it", fmt.Sprintf("%q, which is not there", name))
+				return nil, broken(path.Join(dir, chain[len(chain)-2]+".json"), "parent", "a mapping beside it",
+					fmt.Sprintf("%q, which is not there", name))
 			}
 			return nil, err
 		}

@@ -96,7 +96,8 @@ func TestRandom(t *testing.T) {
 		if !fits(state.most, kind) {
 			result = volume.Uint64
 		}
-		f := &memory{grid: volume.Grid{Type: kind, Channels: 1, Size: volume.Vec{6, 3, 5}, Block: volume.Vec{3, 3, 5}}, blocks: map[volume.Vec][]byte{}}
+		f := &memory{grid: volume.Grid{Type: kind, Channels: 1, Size: volume.Vec{6, 3, 5}, Block: volume.Vec{3, 3, 5}},
+			blocks: map[volume.Vec][]byte{}}
 		var want []byte
 		stored := make([]byte, f.grid.BlockBytes())
 		last := uint64(0)
@@ -172,12 +173,14 @@ func TestBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &memory{grid: volume.Grid{Type: volume.Uint8, Channels: 1, Size: volume.Cube(1), Block: volume.Cube(1)}}
-	if _, err := volume.ReadBlock(t.Context(), &cube{f, table, state, volume.Uint8}, volume.Vec{}); err == nil || !strings.Contains(err.Error(), "the background") {
+	if _, err := volume.ReadBlock(t.Context(), &cube{f, table, state, volume.Uint8}, volume.Vec{}); err == nil ||
+		!strings.Contains(err.Error(), "the background") {
 		t.Error(err)
 	}
 }
 
-// TestChanges: a file that is replaced is another table; a cube that has the old one does not read pages of the new one.
+// TestChanges: a file that is replaced is another table; a cube that has the old one does not read pages of the new
+// one.
 func TestChanges(t *testing.T) {
 	fsys := file("t.npy", numpy("<u8", "3,", []uint64{0, 7, 8}, 8, false))
 	table := OpenNPY("t", fsys, "t.npy")
@@ -199,12 +202,14 @@ func TestChanges(t *testing.T) {
 	for i := range old.pages {
 		old.pages[i].Store(nil) // as if it were evicted
 	}
-	if _, err := table.cursor(t.Context(), old).find(1); err == nil || !strings.Contains(err.Error(), vfs.ErrChanged.Error()) {
+	if _, err := table.cursor(t.Context(), old).find(1); err == nil ||
+		!strings.Contains(err.Error(), vfs.ErrChanged.Error()) {
 		t.Error("a page of a new file in an old table:", err)
 	}
 }
 
-// TestPages: many readers of a table that is larger than its cache get the right ids, and the cache stays within its limit.
+// TestPages: many readers of a table that is larger than its cache get the right ids, and the cache stays within its
+// limit.
 func TestPages(t *testing.T) {
 	small := &pageCache{most: 40 * 8}
 	defer func(usual *pageCache) { allPages = usual }(allPages)

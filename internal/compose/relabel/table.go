@@ -46,12 +46,15 @@ type state struct {
 const maxPages = 1 << 24
 
 // newList returns a list of n ids in pages.
-func newList(version vfs.Version, most, n, pageLen uint64, load func(context.Context, uint64) ([]uint64, error)) (*state, error) {
+func newList(version vfs.Version, most, n, pageLen uint64, load func(context.Context, uint64) ([]uint64,
+	error)) (*state, error) {
 	count := n/pageLen + 1
 	if count > maxPages {
-		return nil, fmt.Errorf("expected at most %d pages of a table, found %d ids in pages of %d", maxPages, n, pageLen)
+		return nil, fmt.Errorf("expected at most %d pages of a table, found %d ids in pages of %d", maxPages, n,
+			pageLen)
 	}
-	return &state{version: version, most: most, n: n, pageLen: pageLen, pages: make([]atomic.Pointer[page], count), load: load}, nil
+	return &state{version: version, most: most, n: n, pageLen: pageLen, pages: make([]atomic.Pointer[page], count),
+		load: load}, nil
 }
 
 // checked is a description of a table, or the error, and when it was made.
@@ -118,8 +121,8 @@ type cursor struct {
 // pair is an id and what it becomes.
 type pair struct{ from, to uint64 }
 
-// memoLength is so great that the ids of a few blocks seldom share a slot. Neighbouring rows have the same ids, so what is used of the
-// memo stays in the first cache of a processor.
+// memoLength is so great that the ids of a few blocks seldom share a slot. Neighbouring rows have the same ids, so what
+// is used of the memo stays in the first cache of a processor.
 const memoLength = 1 << memoBits
 const memoBits = 12
 
@@ -172,7 +175,8 @@ func (c *cursor) findFar(id uint64) (uint64, error) {
 	if at := id - c.first; at < uint64(len(ids)) {
 		return ids[at], nil
 	}
-	return 0, fmt.Errorf("mapping %s: ids from %d: expected more than %d, found no others", c.table.Name, c.first, len(ids))
+	return 0, fmt.Errorf("mapping %s: ids from %d: expected more than %d, found no others", c.table.Name, c.first,
+		len(ids))
 }
 
 // checkZero fails if the background does not stay what it is.

@@ -1,5 +1,6 @@
-// Package shown makes a source of the layers and mags of another source that a mount can show. It leaves out those whose names cannot be names in a
-// mount, or are the names of something else there (package tree). Data of other formats may have any names.
+// Package shown makes a source of the layers and mags of another source that a mount can show. It leaves out those
+// whose names cannot be names in a mount, or are the names of something else there (package tree). Data of other
+// formats may have any names.
 package shown
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// In returns the root without the layers and mags that a mount cannot show. They are omitted with the reason, and the log has each once. A log
-// of nil is none.
+// In returns the root without the layers and mags that a mount cannot show. They are omitted with the reason, and the
+// log has each once. A log of nil is none.
 func In(root volume.Root, log *slog.Logger) volume.Root {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -134,7 +135,8 @@ func (t *layerTree) ListLayers(dir string) ([]string, error) {
 	return t.hider.from(names, dir, func(name string) string { return t.whyHidden(path.Join(dir, name)) }), err
 }
 
-// Omitted returns the omissions of the dataset, and the names in its directory that a mount cannot show. The log has those below.
+// Omitted returns the omissions of the dataset, and the names in its directory that a mount cannot show. The log has
+// those below.
 func (t *layerTree) Omitted() []volume.Omission {
 	names, _ := t.tree.ListLayers("") // callers list it, too
 	return hidden(t.Dataset, names, t.whyHidden)

@@ -39,7 +39,8 @@ func open(t *testing.T, dir string, log io.Writer) volume.Root {
 // writeArray writes a Zarr array of 2³ voxels, all of one value.
 func writeArray(t *testing.T, dir string, value byte) {
 	t.Helper()
-	write(t, filepath.Join(dir, ".zarray"), `{"zarr_format":2,"shape":[2,2,2],"chunks":[2,2,2],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null}`)
+	write(t, filepath.Join(dir, ".zarray"),
+		`{"zarr_format":2,"shape":[2,2,2],"chunks":[2,2,2],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null}`)
 	write(t, filepath.Join(dir, "0.0.0"), strings.Repeat(string(value), 8))
 }
 
@@ -78,27 +79,31 @@ func writeImage(t *testing.T, dir string, names []string) {
 		n := float64(int(1) << i)
 		all = append(all, resolution{name, []transformation{{"scale", [3]float64{n, n, n}}}})
 	}
-	axes := []map[string]string{{"name": "z", "type": "space"}, {"name": "y", "type": "space"}, {"name": "x", "type": "space"}}
-	b, err := json.Marshal(map[string]any{"multiscales": []any{map[string]any{"version": "0.4", "axes": axes, "datasets": all}}})
+	axes := []map[string]string{{"name": "z", "type": "space"}, {"name": "y", "type": "space"},
+		{"name": "x", "type": "space"}}
+	b, err := json.Marshal(map[string]any{"multiscales": []any{map[string]any{"version": "0.4", "axes": axes,
+		"datasets": all}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, ".zattrs"), string(b))
 }
 
-// trickyNames are all names that mounts use for something, and some that only look like them. A directory in the place of metadata of the
-// source is another fault.
+// trickyNames are all names that mounts use for something, and some that only look like them. A directory in the place
+// of metadata of the source is another fault.
 func trickyNames() []string {
 	names := []string{
-		tree.Slices, tree.Boxes, tree.Chunks, tree.VolumeJSON, tree.VolumeRaw, "volume.npy", tree.Info, "z0", "z0000000.tif", "x0.blocks", "c", "0", "1", "2-2-1", "layer",
+		tree.Slices, tree.Boxes, tree.Chunks, tree.VolumeJSON, tree.VolumeRaw, "volume.npy", tree.Info, "z0",
+		"z0000000.tif", "x0.blocks", "c", "0", "1", "2-2-1", "layer",
 		"Precomputed", ".WKWFS", "a b", "new\nline", "\u202e", "é", "-", "*", "con", strings.Repeat("n", 255),
 		".zmetadata", "header.wkw", "segment_properties",
 	}
 	return slices.Concat(names, tree.ForRoot, []string{tree.Properties})
 }
 
-// TestReservedNames gives a layer, a mag of a layer in a dataset, and a mag of a layer that is the source each name in turn. Either everything
-// is shown with its voxels, also in a copy, or that name is not shown: then the log, wkwfs info and wkwfs check say so, and the rest is there.
+// TestReservedNames gives a layer, a mag of a layer in a dataset, and a mag of a layer that is the source each name in
+// turn. Either everything is shown with its voxels, also in a copy, or that name is not shown: then the log, wkwfs info
+// and wkwfs check say so, and the rest is there.
 func TestReservedNames(t *testing.T) {
 	for level, c := range map[string]struct {
 		write  func(t *testing.T, dir string, names []string)
@@ -134,11 +139,14 @@ func TestReservedNames(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if said := slices.ContainsFunc(r.NotShown, func(o inspect.Omitted) bool { return o.Name == path.Join(c.below, name) }); said != hidden {
+				if said := slices.ContainsFunc(r.NotShown,
+					func(o inspect.Omitted) bool { return o.Name == path.Join(c.below, name) }); said != hidden {
 					t.Errorf("info says %+v", r.NotShown)
 				}
 				found := check.Unshown(root)
-				if said := slices.ContainsFunc(found, func(f check.Finding) bool { return f.Path == path.Join(c.below, name) }); said != hidden || len(found) > 1 {
+				if said := slices.ContainsFunc(found,
+					func(f check.Finding) bool { return f.Path == path.Join(c.below, name) }); said != hidden ||
+					len(found) > 1 {
 					t.Errorf("check says %+v", found)
 				}
 			})
@@ -146,7 +154,8 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// TestImpossibleNames: a layer whose name is too long for a file system, or not UTF-8, is not shown, with the reason. The rest is.
+// TestImpossibleNames: a layer whose name is too long for a file system, or not UTF-8, is not shown, with the reason.
+// The rest is.
 func TestImpossibleNames(t *testing.T) {
 	const notUTF8 = "\xff\xfe"
 	long := strings.Repeat("n", 200)
@@ -165,14 +174,17 @@ func TestImpossibleNames(t *testing.T) {
 		"n5": {notUTF8, "its name is not UTF-8", func(dir, name string) {
 			write(t, filepath.Join(dir, "attributes.json"), `{"n5":"2.5.0"}`)
 			for at, voxel := range map[string]string{name: "n", "other": "o"} {
-				write(t, filepath.Join(dir, at, "attributes.json"), `{"dimensions":[2,2,2],"blockSize":[2,2,2],"dataType":"uint8","compression":{"type":"raw"}}`)
-				write(t, filepath.Join(dir, at, "0/0/0"), "\x00\x00\x00\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x02"+strings.Repeat(voxel, 8))
+				write(t, filepath.Join(dir, at, "attributes.json"),
+					`{"dimensions":[2,2,2],"blockSize":[2,2,2],"dataType":"uint8","compression":{"type":"raw"}}`)
+				write(t, filepath.Join(dir, at, "0/0/0"),
+					"\x00\x00\x00\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x02"+strings.Repeat(voxel, 8))
 			}
 		}},
 		"wkw": {notUTF8, "its name is not UTF-8", func(dir, name string) {
 			writeArray(t, filepath.Join(dir, "other/1"), 'o')
 			writeArray(t, filepath.Join(dir, name, "1"), 'n')
-			write(t, filepath.Join(dir, tree.Properties), `{"id":{"name":"x","team":"t"},"scale":[1,1,1],"dataLayers":[`+zarrLayer("other", "./other/1")+`]}`)
+			write(t, filepath.Join(dir, tree.Properties),
+				`{"id":{"name":"x","team":"t"},"scale":[1,1,1],"dataLayers":[`+zarrLayer("other", "./other/1")+`]}`)
 		}},
 	} {
 		t.Run(format, func(t *testing.T) {
@@ -192,18 +204,20 @@ func TestImpossibleNames(t *testing.T) {
 
 // zarrLayer describes a layer of a WEBKNOSSOS dataset with one mag, a Zarr array.
 func zarrLayer(name, mag string) string {
-	return fmt.Sprintf(`{"name":%q,"category":"color","dataFormat":"zarr","boundingBox":{"topLeft":[0,0,0],"width":2,"height":2,"depth":2},"elementClass":"uint8","mags":[{"mag":[1,1,1],"path":%q,"axisOrder":{"x":2,"y":1,"z":0}}]}`, name, mag)
+	return fmt.Sprintf(
+		`{"name":%q,"category":"color","dataFormat":"zarr","boundingBox":{"topLeft":[0,0,0],"width":2,"height":2,"depth":2},"elementClass":"uint8","mags":[{"mag":[1,1,1],"path":%q,"axisOrder":{"x":2,"y":1,"z":0}}]}`, name, mag)
 }
 
-// TestReservedNamesOfWKW: a layer of a WEBKNOSSOS dataset that has the name of its metadata, or of the files of a server, is not shown. The
-// metadata are.
+// TestReservedNamesOfWKW: a layer of a WEBKNOSSOS dataset that has the name of its metadata, or of the files of a
+// server, is not shown. The metadata are.
 func TestReservedNamesOfWKW(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"color", tree.Server} {
 		writeArray(t, filepath.Join(dir, name, "1"), byte('a'+i))
 	}
 	metadata := `{"id":{"name":"x","team":"t"},"scale":[1,1,1],"dataLayers":[` +
-		strings.Join([]string{zarrLayer("color", "./color/1"), zarrLayer(tree.Server, "./.wkwfs/1"), zarrLayer(tree.Properties, "./color/1")}, ",") + `]}`
+		strings.Join([]string{zarrLayer("color", "./color/1"), zarrLayer(tree.Server, "./.wkwfs/1"),
+			zarrLayer(tree.Properties, "./color/1")}, ",") + `]}`
 	write(t, filepath.Join(dir, tree.Properties), metadata)
 	root := open(t, dir, io.Discard)
 	mounted := view.New(root, view.Options{})
@@ -257,7 +271,8 @@ func checkCopy(t *testing.T, mounted fs.FS, mag string, want bool) {
 	}
 }
 
-// checkListings checks that no directory lists a name twice, and that what is listed exists and is of the kind that is listed.
+// checkListings checks that no directory lists a name twice, and that what is listed exists and is of the kind that is
+// listed.
 func checkListings(t *testing.T, mounted fs.FS, dir string) {
 	t.Helper()
 	seen := map[string]bool{}

@@ -26,7 +26,8 @@ func Of(root volume.Root, o Options) (volume.Root, error) {
 	case root.Dataset != nil:
 		return dataset(root.Dataset, o)
 	case len(o.Layers) > 0:
-		return volume.Root{}, hint.Usagef("leave out --layer, or name the dataset", "--layer: the source is not a dataset: it has no layers")
+		return volume.Root{}, hint.Usagef("leave out --layer, or name the dataset",
+			"--layer: the source is not a dataset: it has no layers")
 	}
 	return layer(root.AsLayer(), o)
 }
@@ -39,7 +40,8 @@ func dataset(d volume.Dataset, o Options) (volume.Root, error) {
 	}
 	for _, name := range o.Layers {
 		if !slices.Contains(all, name) {
-			return volume.Root{}, hint.Usagef(hint.DidYouMean(name, all, "the layers are "+hint.List(all)), "--layer: there is no layer %q", name)
+			return volume.Root{}, hint.Usagef(hint.DidYouMean(name, all, "the layers are "+hint.List(all)),
+				"--layer: there is no layer %q", name)
 		}
 	}
 	part := someLayers{d, o}

@@ -38,7 +38,8 @@ func TestOf(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "segmentation/2"), filepath.Join(dir, "segmentation/4")); err != nil {
 		t.Fatal(err)
 	}
-	both := []string{"color/1", "color/2", "color/precomputed", "segmentation/1", "segmentation/4", "segmentation/precomputed"}
+	both := []string{"color/1", "color/2", "color/precomputed", "segmentation/1", "segmentation/4",
+		"segmentation/precomputed"}
 	for _, test := range []struct {
 		path    string
 		options subset.Options
@@ -49,17 +50,23 @@ func TestOf(t *testing.T) {
 		{".", subset.Options{}, both, "", ""},
 		{".", subset.Options{Layers: []string{"segmentation", "color"}}, both, "", ""},
 		{".", subset.Options{Layers: []string{"color"}}, both[:3], "", ""},
-		{".", subset.Options{Mag: "1"}, []string{"color/1", "color/precomputed", "segmentation/1", "segmentation/precomputed"}, "", ""},
-		{".", subset.Options{Layers: []string{"color"}, Mag: "2-2-2"}, []string{"color/2", "color/precomputed"}, "", ""},
+		{".", subset.Options{Mag: "1"}, []string{"color/1", "color/precomputed", "segmentation/1",
+			"segmentation/precomputed"}, "", ""},
+		{".", subset.Options{Layers: []string{"color"}, Mag: "2-2-2"}, []string{"color/2", "color/precomputed"}, "",
+			""},
 		{".", subset.Options{Mag: "4"}, []string{"segmentation/4", "segmentation/precomputed"}, "", ""},
 		{".", subset.Options{Mag: "8"}, nil, `--mag: there is no mag "8"`, "the mags are 1, 2, 4"},
-		{".", subset.Options{Layers: []string{"color"}, Mag: "4"}, nil, `--mag: there is no mag "4"`, "the mags are 1, 2"},
-		{".", subset.Options{Layers: []string{"colour"}}, nil, `--layer: there is no layer "colour"`, "did you mean color?"},
-		{".", subset.Options{Layers: []string{"xyz"}}, nil, `--layer: there is no layer "xyz"`, "the layers are color, segmentation"},
+		{".", subset.Options{Layers: []string{"color"}, Mag: "4"}, nil, `--mag: there is no mag "4"`,
+			"the mags are 1, 2"},
+		{".", subset.Options{Layers: []string{"colour"}}, nil, `--layer: there is no layer "colour"`,
+			"did you mean color?"},
+		{".", subset.Options{Layers: []string{"xyz"}}, nil, `--layer: there is no layer "xyz"`,
+			"the layers are color, segmentation"},
 		{"color", subset.Options{}, []string{"1", "2", "precomputed"}, "", ""},
 		{"color", subset.Options{Mag: "2"}, []string{"2", "precomputed"}, "", ""},
 		{"color", subset.Options{Mag: "3"}, nil, `--mag: there is no mag "3"`, "the mags are 1, 2"},
-		{"color", subset.Options{Layers: []string{"color"}}, nil, "--layer: the source is not a dataset: it has no layers", "leave out --layer, or name the dataset"},
+		{"color", subset.Options{Layers: []string{"color"}}, nil,
+			"--layer: the source is not a dataset: it has no layers", "leave out --layer, or name the dataset"},
 		{"color/2", subset.Options{}, []string{"2", "precomputed"}, "", ""},
 		{"color/2", subset.Options{Mag: "1"}, nil, `--mag: there is no mag "1"`, "the mags are 2"},
 		{"color/1/z1/y1/x0.wkw", subset.Options{}, []string{"1", "precomputed"}, "", ""},
@@ -149,7 +156,8 @@ func TestCube(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"1/volume.raw", "1/z0/y0/x0.raw"} {
-		if got, err := fs.ReadFile(tree, name); err != nil || string(got) != string(want) || strings.Count(string(got), "\x00") == len(got) {
+		if got, err := fs.ReadFile(tree, name); err != nil || string(got) != string(want) ||
+			strings.Count(string(got), "\x00") == len(got) {
 			t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(want), err)
 		}
 	}

@@ -20,7 +20,8 @@ func TestSampleFormats(t *testing.T) {
 }
 
 func TestTypeSizes(t *testing.T) {
-	for kind, want := range map[uint16]int{Byte: 1, ASCII: 1, Short: 2, Long: 4, Rational: 8, Long8: 8, 0: 0, 14: 0, 19: 0, 65535: 0} {
+	for kind, want := range map[uint16]int{Byte: 1, ASCII: 1, Short: 2, Long: 4, Rational: 8, Long8: 8, 0: 0, 14: 0,
+		19: 0, 65535: 0} {
 		if n := TypeSize(kind); n != want {
 			t.Errorf("type %d: %d bytes, expected %d", kind, n, want)
 		}

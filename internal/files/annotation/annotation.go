@@ -24,7 +24,8 @@ var (
 	innerFiles = zipfs.Whole{Memory: 16 << 20}
 )
 
-// Dataset is the volumes of an annotation as the layers of a dataset. There are none if it has trees only. It implements [volume.Dataset].
+// Dataset is the volumes of an annotation as the layers of a dataset. There are none if it has trees only. It
+// implements [volume.Dataset].
 type Dataset struct {
 	NML     *nml.Annotation
 	Volumes []*Layer // in the order of the file
@@ -39,7 +40,8 @@ type Dataset struct {
 // Layer is a volume of an annotation.
 type Layer struct {
 	nml.Volume
-	As   string       // the name of the layer: that of the volume, with a number if it is not the first one of this name
+	// the name of the layer: that of the volume, with a number if it is not the first one of this name
+	As   string
 	Data volume.Layer // nil if Err is set
 	Err  error        // why its data cannot be read
 
@@ -93,8 +95,8 @@ func OpenFile(fsys fs.FS, name string, log *slog.Logger) (*Dataset, error) {
 	return d, err
 }
 
-// directories returns where the files of an archive may be: at its top, or in a directory there. Programs of a Mac add directories and files of
-// their own.
+// directories returns where the files of an archive may be: at its top, or in a directory there. Programs of a Mac add
+// directories and files of their own.
 func directories(a fs.FS) []string {
 	dirs := []string{"."}
 	entries, err := fs.ReadDir(a, ".")
@@ -109,8 +111,8 @@ func directories(a fs.FS) []string {
 	return dirs
 }
 
-// openIn opens the annotation in the first directory that has an NML file. It looks at the first some thousand entries: a directory of another format
-// may have millions.
+// openIn opens the annotation in the first directory that has an NML file. It looks at the first some thousand entries:
+// a directory of another format may have millions.
 func openIn(fsys fs.FS, dirs []string, log *slog.Logger) (*Dataset, error) {
 	for _, dir := range dirs {
 		var found []string
@@ -193,7 +195,8 @@ func (d *Dataset) openVolume(l *Layer) error {
 		return errors.New("the data of the volume were left out at download")
 	case !fs.ValidPath(v.Location) || !fs.ValidPath(name):
 		return &volume.FormatError{
-			File: path.Join(d.dir, d.file), Part: "location", Offset: -1, Expected: "a path beside the file", Found: fmt.Sprintf("%.100q", v.Location),
+			File: path.Join(d.dir, d.file), Part: "location", Offset: -1, Expected: "a path beside the file",
+			Found: fmt.Sprintf("%.100q", v.Location),
 		}
 	}
 	info, err := fs.Stat(d.fsys, name)

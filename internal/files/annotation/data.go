@@ -23,10 +23,12 @@ func openData(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) 
 		return openZarr(fsys, dir, spacing)
 	}
 	parent := webknossos.Parent{
-		Properties: &webknossos.Properties{Scale: spacing, Layers: []webknossos.LayerProperties{{Name: "volume", Category: "segmentation"}}},
-		Layer:      "volume",
+		Properties: &webknossos.Properties{Scale: spacing,
+			Layers: []webknossos.LayerProperties{{Name: "volume", Category: "segmentation"}}},
+		Layer: "volume",
 	}
-	root, err := webknossos.Recognise(fsys, dir, webknossos.Options{Parent: func(int) webknossos.Parent { return parent }})
+	root, err := webknossos.Recognise(fsys, dir,
+		webknossos.Options{Parent: func(int) webknossos.Parent { return parent }})
 	switch {
 	case errors.Is(err, webknossos.ErrNotRecognised), err == nil && root.Layer == nil:
 		return noMags{statDir{fsys, dir}}, errNoData
@@ -47,11 +49,13 @@ func openZarr(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) 
 			m.Scale = spacing
 		}
 		o := zarr.ArrayOptions{
-			Axes: axes, UsualXYZ: true, Bounds: m.Bounds(), Spacing: m.Spacing(), Factor: m.Factor, Category: "segmentation", StatMetadata: m.StatMetadata,
+			Axes: axes, UsualXYZ: true, Bounds: m.Bounds(), Spacing: m.Spacing(), Factor: m.Factor,
+			Category: "segmentation", StatMetadata: m.StatMetadata,
 		}
 		return zarr.OpenAnnotation(fsys, dir, o)
 	}
-	root, err := webknossos.Recognise(fsys, dir, webknossos.Options{Formats: map[string]webknossos.Opener{"zarr3": open}})
+	root, err := webknossos.Recognise(fsys, dir,
+		webknossos.Options{Formats: map[string]webknossos.Opener{"zarr3": open}})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +70,8 @@ func openZarr(fsys fs.FS, dir string, spacing [3]float64) (volume.Layer, error) 
 			}
 		}
 		return nil, &volume.FormatError{
-			File: path.Join(dir, webknossos.PropertiesFile), Part: "dataLayers", Offset: -1, Expected: "one layer", Found: fmt.Sprint(len(names)),
+			File: path.Join(dir, webknossos.PropertiesFile), Part: "dataLayers", Offset: -1, Expected: "one layer",
+			Found: fmt.Sprint(len(names)),
 		}
 	}
 	return root.Dataset.Layer(names[0])

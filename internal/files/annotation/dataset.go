@@ -76,8 +76,8 @@ func (d *Dataset) CheckMetadata() []error {
 	return files{skeletons: d.skeletons, leftovers: d.leftovers}.CheckMetadata()
 }
 
-// SetSpacing sets the size of a voxel of mag 1, in nm, for the trees of later calls of Files. It is that of the dataset:
-// that in the NML file counts only without one. No other method may be called at the same time.
+// SetSpacing sets the size of a voxel of mag 1, in nm, for the trees of later calls of Files. It is that of the
+// dataset: that in the NML file counts only without one. No other method may be called at the same time.
 func (d *Dataset) SetSpacing(nm [3]float64) {
 	if s := d.skeletons; s != nil {
 		d.skeletons = &skeletons{of: s.of, read: s.read, trees: s.trees, spacing: nm}

@@ -1,20 +1,23 @@
-// Package annotation opens volume annotations that were downloaded from WEBKNOSSOS: an NML file, and an archive of blocks for each volume. The
-// download is an archive of these archives. It opens as it is, and in the forms that people unpack it to.
+// Package annotation opens volume annotations that were downloaded from WEBKNOSSOS: an NML file, and an archive of
+// blocks for each volume. The download is an archive of these archives. It opens as it is, and in the forms that people
+// unpack it to.
 //
-// A volume is WKW, with a block in each file, or one of several generations of Zarr 3, whose metadata often do not fit their files. Its bounding
-// box is that of the metadata, or else that of its blocks in each mag.
+// A volume is WKW, with a block in each file, or one of several generations of Zarr 3, whose metadata often do not fit
+// their files. Its bounding box is that of the metadata, or else that of its blocks in each mag.
 //
 // # Decisions
 //
-// An archive that is stored in the other one is read where it is. One that is deflated is unpacked when the annotation is opened: up to 64 MiB into
-// memory, up to 16 GiB into a temporary file. Blocks are unpacked when they are read. A block, or another file in an archive of blocks, of more than
-// 16 MiB is an error: real ones have some hundred kilobytes.
+// An archive that is stored in the other one is read where it is. One that is deflated is unpacked when the annotation
+// is opened: up to 64 MiB into memory, up to 16 GiB into a temporary file. Blocks are unpacked when they are read. A
+// block, or another file in an archive of blocks, of more than 16 MiB is an error: real ones have some hundred
+// kilobytes.
 //
-// Trees are shown as SWC, in the directory skeletons: one file for each. Their names are those of the trees, with _ for characters that some system
-// cannot have. The trees are those that were read when the annotation was opened: if the NML file has changed since, reading one is an error.
+// Trees are shown as SWC, in the directory skeletons: one file for each. Their names are those of the trees, with _ for
+// characters that some system cannot have. The trees are those that were read when the annotation was opened: if the
+// NML file has changed since, reading one is an error.
 //
-// An annotation may have trees and no volume: an NML file, or an archive with one. It has no layers, or those of the dataset below. A directory
-// is one only if it has no other format, because people keep such files beside their data.
+// An annotation may have trees and no volume: an NML file, or an archive with one. It has no layers, or those of the
+// dataset below. A directory is one only if it has no other format, because people keep such files beside their data.
 //
 // A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
 //
@@ -24,9 +27,8 @@
 //
 //   - A file in an archive that lies about its size, its checksum or its form is an error, and takes no memory.
 //     `TestWholeErrors`
-//   - A tree is a file of SWC with a name that is safe and its own. Each node is there once, after its parent. Loops are
-//     counted in a comment.
-//     `TestSkeletonNames`, `TestSWC`, `TestSWCRandom`, `TestComposedSkeletons`
+//   - A tree is a file of SWC with a name that is safe and its own. Each node is there once, after its parent. Loops
+//     are counted in a comment. `TestSkeletonNames`, `TestSWC`, `TestSWCRandom`, `TestComposedSkeletons`
 //   - Lengths of trees are those of the voxels below. A comment states their unit.
 //     `TestSkeletonSpacing`, `TestComposedSkeletons`
 //   - A tree is never of another version than its annotation. A faulty tree is an error of its file, and of `check`.

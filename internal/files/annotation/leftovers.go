@@ -20,8 +20,8 @@ const writing = time.Minute
 // maxLeftovers limits the temporary files that are reported.
 const maxLeftovers = 100
 
-// CheckNML returns an error for a directory with the data of a volume, as an annotation names it, and without an NML file: it is
-// the rest of an annotation, and nothing says which layer the data belong to.
+// CheckNML returns an error for a directory with the data of a volume, as an annotation names it, and without an NML
+// file: it is the rest of an annotation, and nothing says which layer the data belong to.
 func CheckNML(fsys fs.FS) error {
 	for _, pattern := range []string{webknossos.PropertiesFile, "*.[nN][mM][lL]"} {
 		if found, _ := fs.Glob(fsys, pattern); len(found) > 0 { // the pattern is valid
@@ -32,11 +32,12 @@ func CheckNML(fsys fs.FS) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return fmt.Errorf("expected an NML file beside %s, found none: it says which layer the blocks belong to", path.Dir(path.Dir(found[0])))
+	return fmt.Errorf("expected an NML file beside %s, found none: it says which layer the blocks belong to",
+		path.Dir(path.Dir(found[0])))
 }
 
-// leftovers returns an error for each temporary file in the directories of the volumes. A process that wrote blocks to them was
-// killed, and what it had not yet written is lost.
+// leftovers returns an error for each temporary file in the directories of the volumes. A process that wrote blocks to
+// them was killed, and what it had not yet written is lost.
 func (d *Dataset) leftovers() (all []error) {
 	for _, l := range d.Volumes {
 		if !l.Unpacked() {
@@ -52,7 +53,8 @@ func (d *Dataset) leftovers() (all []error) {
 			if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < writing {
 				return nil // removed, or it is being written
 			}
-			all = append(all, fmt.Errorf("%s: expected no temporary file, found one: a process that wrote blocks was killed", name))
+			all = append(all,
+				fmt.Errorf("%s: expected no temporary file, found one: a process that wrote blocks was killed", name))
 			if len(all) >= maxLeftovers {
 				return fs.SkipAll
 			}

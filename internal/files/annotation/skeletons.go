@@ -55,7 +55,8 @@ func stemOf(name string) string {
 // name gives each tree a name that is no other's, whether or not case counts.
 func (s *skeletons) name() {
 	s.named.Do(func() {
-		s.names, s.index, s.sizes = make([]string, len(s.trees)), make(map[string]int, len(s.trees)), make([]atomic.Int64, len(s.trees))
+		s.names, s.index, s.sizes = make([]string, len(s.trees)), make(map[string]int, len(s.trees)),
+			make([]atomic.Int64, len(s.trees))
 		taken, next := make(map[string]bool, len(s.trees)), map[string]int{}
 		for i, t := range s.trees {
 			stem := stemOf(t.Name)
@@ -214,7 +215,8 @@ type files struct {
 	leftovers func() []error
 }
 
-// CheckMetadata implements [volume.MetadataChecker]: it returns why trees have no file, and what killed writers have left.
+// CheckMetadata implements [volume.MetadataChecker]: it returns why trees have no file, and what killed writers have
+// left.
 func (f files) CheckMetadata() (all []error) {
 	if f.leftovers != nil {
 		all = f.leftovers()

@@ -40,8 +40,10 @@ func openFiles(t *testing.T, fsys fs.FS) (*Dataset, fs.FS) {
 func TestSkeletonNames(t *testing.T) {
 	long := strings.Repeat("ä", 200)
 	want := map[string]string{ // the file by the tree's name
-		"plain": "plain.swc", "a/../b": "a_.._b.swc", "..": "tree_2.swc", "": "tree_3.swc", "PLAIN": "PLAIN_2.swc", "a:b\n\"c\"": "a_b__c_.swc",
-		long: strings.Repeat("ä", maxStem/2) + ".swc", ".hidden ": "hidden.swc", "plain_2": "plain_2_2.swc", "日本": "日本.swc", "\ufffd": "_.swc",
+		"plain": "plain.swc", "a/../b": "a_.._b.swc", "..": "tree_2.swc", "": "tree_3.swc", "PLAIN": "PLAIN_2.swc",
+		"a:b\n\"c\"": "a_b__c_.swc",
+		long:         strings.Repeat("ä", maxStem/2) + ".swc", ".hidden ": "hidden.swc", "plain_2": "plain_2_2.swc",
+		"日本": "日本.swc", "\ufffd": "_.swc",
 	}
 	names := []string{"plain", "a/../b", "..", "", "PLAIN", "a:b\n\"c\"", long, ".hidden ", "plain_2", "日本", "\ufffd"}
 	_, files := openFiles(t, treesOf(names...))
@@ -57,7 +59,8 @@ func TestSkeletonNames(t *testing.T) {
 			continue
 		}
 		info, err := fs.Stat(files, file)
-		if err != nil || info.Size() != int64(len(b)) || info.Mode() != 0o640 || info.Name() != want[name] || !info.ModTime().Equal(time.Unix(1, 0)) {
+		if err != nil || info.Size() != int64(len(b)) || info.Mode() != 0o640 || info.Name() != want[name] ||
+			!info.ModTime().Equal(time.Unix(1, 0)) {
 			t.Errorf("%q: %v, %v", name, info, err)
 		}
 	}
@@ -85,7 +88,8 @@ func TestSkeletonSpacing(t *testing.T) {
 	files = d.Files()
 	after, err := fs.Stat(files, file)
 	b, failed := fs.ReadFile(files, file)
-	if err != nil || failed != nil || !strings.HasSuffix(string(b), "\n0 0 0.01 0.02 0.03 0.5 -1\n") || after.Size() != int64(len(b)) {
+	if err != nil || failed != nil || !strings.HasSuffix(string(b), "\n0 0 0.01 0.02 0.03 0.5 -1\n") ||
+		after.Size() != int64(len(b)) {
 		t.Errorf("got %q, %v, %v, %v", b, after, err, failed)
 	}
 	if vfs.VersionOf(before) == vfs.VersionOf(after) {
@@ -97,7 +101,8 @@ func TestSkeletonSpacing(t *testing.T) {
 func TestSkeletonChange(t *testing.T) {
 	fsys := treesOf("t", "bad")
 	file := fsys["a.nml"]
-	file.Data = []byte(strings.Replace(string(file.Data), `</nodes></thing></things>`, `</nodes><edge source="1" target="9"/></thing></things>`, 1))
+	file.Data = []byte(strings.Replace(string(file.Data), `</nodes></thing></things>`,
+		`</nodes><edge source="1" target="9"/></thing></things>`, 1))
 	d, files := openFiles(t, fsys)
 	if _, err := fs.ReadFile(files, SkeletonsDir+"/t.swc"); err != nil {
 		t.Fatal(err)
@@ -105,7 +110,8 @@ func TestSkeletonChange(t *testing.T) {
 	if found := d.CheckMetadata(); len(found) != 1 || !strings.Contains(found[0].Error(), `a.nml: tree "bad"`) {
 		t.Errorf("check finds %v", found)
 	}
-	if _, err := fs.ReadFile(files, SkeletonsDir+"/bad.swc"); err == nil || !strings.Contains(err.Error(), `a.nml: tree "bad": edge from 1 to 9`) {
+	if _, err := fs.ReadFile(files, SkeletonsDir+"/bad.swc"); err == nil ||
+		!strings.Contains(err.Error(), `a.nml: tree "bad": edge from 1 to 9`) {
 		t.Error(err)
 	}
 	changed := treesOf("t")

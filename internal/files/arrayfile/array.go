@@ -17,7 +17,8 @@ type Array struct {
 	// position in the header, in voxels, if Positioned. There are no blocks.
 	Grid       volume.Grid
 	Positioned bool
-	// Times is the number of points in time, if they are several; else 0. Each has as many planes: those of the first come first.
+	// Times is the number of points in time, if they are several; else 0. Each has as many planes: those of the first
+	// come first.
 	Times int
 	// PositionErr is the error of a position that a layer cannot have. The voxels can be read.
 	PositionErr error
@@ -26,7 +27,8 @@ type Array struct {
 	Layout Layout
 	// Coarser has the smaller copies of a pyramid, finest first. They share the files of the array.
 	Coarser []*Array
-	// Warnings has a sentence for each assumption about the header, and for each part of the header that is not followed.
+	// Warnings has a sentence for each assumption about the header, and for each part of the header that is not
+	// followed.
 	Warnings []string
 
 	voxels    voxels
@@ -96,8 +98,8 @@ func (a *Array) Name() string {
 	return a.files[0].Name()
 }
 
-// Fingerprint returns a hash of the versions of all files, and of the order of their bytes and axes. It is the same on all machines
-// that see the files.
+// Fingerprint returns a hash of the versions of all files, and of the order of their bytes and axes. It is the same on
+// all machines that see the files.
 func (a *Array) Fingerprint() []byte {
 	sum := sha256.New()
 	for _, f := range a.files {

@@ -8,13 +8,14 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Layout is the shape of an array as numpy prints it, and which axes these are. The header of other formats than .npy, TIFF, PNG and
-// JPEG says which axes it has: their Layout is zero.
+// Layout is the shape of an array as numpy prints it, and which axes these are. The header of other formats than .npy,
+// TIFF, PNG and JPEG says which axes it has: their Layout is zero.
 type Layout struct {
 	Shape   []int
 	Fortran bool   // values along the first axis are next to each other in the file; else those along the last one
 	Axes    string // a letter for each axis of Shape: x, y, z, or c for channels
-	Assumed bool   // Axes is only what most programs mean: an .npy in C order may as well be the copy of an array in Fortran order
+	// Axes is only what most programs mean: an .npy in C order may as well be the copy of an array in Fortran order
+	Assumed bool
 
 	named    bool // Shape was given by the names of its axes
 	channels int  // of each voxel, if they are no axis of Shape; else 0
@@ -65,7 +66,8 @@ func (l Layout) Size(axes string) (size volume.Vec, channels int, err error) {
 // check fails if the shape cannot have the axes.
 func (l Layout) check(axes string) error {
 	bad := func(expected string) error {
-		return fmt.Errorf("axes %q of the shape %v: expected %s, such as %s", axes, l, expected, strings.Join(l.Orders(), " or "))
+		return fmt.Errorf("axes %q of the shape %v: expected %s, such as %s", axes, l, expected,
+			strings.Join(l.Orders(), " or "))
 	}
 	if len(axes) != len(l.Shape) {
 		return bad(fmt.Sprintf("%d letters", len(l.Shape)))
@@ -92,8 +94,8 @@ type natural struct {
 	origin  volume.Vec
 }
 
-// SetAxes says which axes the shape of the Layout has. It fails if the header of the format says that, or if the shape cannot have them.
-// No other goroutine may use the array at that time.
+// SetAxes says which axes the shape of the Layout has. It fails if the header of the format says that, or if the shape
+// cannot have them. No other goroutine may use the array at that time.
 func (a *Array) SetAxes(axes string) error {
 	l := a.Layout
 	if l.Axes == "" {
@@ -115,7 +117,8 @@ func (a *Array) SetAxes(axes string) error {
 	return nil
 }
 
-// arrangeAxes sets voxels, spacing and position of an array whose axes are given in the order of the file, fastest first.
+// arrangeAxes sets voxels, spacing and position of an array whose axes are given in the order of the file, fastest
+// first.
 func (a *Array) arrangeAxes(axes string) {
 	order := turn(strings.ReplaceAll(axes, "c", ""))
 	v := a.natural.voxels

@@ -25,13 +25,15 @@ func letters(text string) (all []string) {
 	return all
 }
 
-// TestSetAxes reads every box of arrays of all axes in both orders of numpy. The value at x, y, z, c is a function of these.
+// TestSetAxes reads every box of arrays of all axes in both orders of numpy. The value at x, y, z, c is a function of
+// these.
 func TestSetAxes(t *testing.T) {
 	n := map[byte]int{'x': 2, 'y': 3, 'z': 4, 'c': 3}
 	value := func(at map[byte]int) byte { return byte(1 + at['x'] + 2*at['y'] + 6*at['z'] + 24*at['c']) }
 	opened := 0
 	for _, width := range []int{1, 2, 3, 4, 8} {
-		for _, axes := range slices.Concat(letters("xyz"), letters("xyzc"), letters("xy"), letters("xyc"), letters("xz")) {
+		for _, axes := range slices.Concat(letters("xyz"), letters("xyzc"), letters("xy"), letters("xyc"),
+			letters("xz")) {
 			if c := strings.IndexByte(axes, 'c'); c > 0 && c < len(axes)-1 {
 				continue
 			}
@@ -61,8 +63,8 @@ func TestSetAxes(t *testing.T) {
 	}
 }
 
-// npyOf returns an .npy file with some axes, whose values have some bytes, of which the lowest has the value. A width of 3 stands for
-// float16.
+// npyOf returns an .npy file with some axes, whose values have some bytes, of which the lowest has the value. A width
+// of 3 stands for float16.
 func npyOf(axes string, fortran bool, width int, n map[byte]int, value func(map[byte]int) byte) []byte {
 	order, descr := "False", fmt.Sprintf("<u%d", width)
 	walk := []byte(axes)
@@ -139,7 +141,8 @@ func checkAxes(t *testing.T, a *Array, axes string, n map[byte]int, value func(m
 					t.Fatal(err)
 				}
 				if !bytes.Equal(got, want) {
-					t.Fatalf("%s, %v, box %v in pieces of %d bytes: got % x, want % x", axes, a.Layout, box, piece, got, want)
+					t.Fatalf("%s, %v, box %v in pieces of %d bytes: got % x, want % x", axes, a.Layout, box, piece, got,
+						want)
 				}
 			}
 		}
@@ -177,9 +180,11 @@ func TestAxesErrors(t *testing.T) {
 	a := mustOpen(t, path)
 	for axes, want := range map[string]string{
 		"": "expected 3 letters", "xy": "expected 3 letters, such as zyx or xyz", "zyxc": "expected 3 letters",
-		"zyy": "at most once", "zya": "each of the letters x, y, z, c", "zcx": "c as the first or the last letter", "ZYX": "each of the letters",
+		"zyy": "at most once", "zya": "each of the letters x, y, z, c", "zcx": "c as the first or the last letter",
+		"ZYX": "each of the letters",
 	} {
-		if err := a.SetAxes(axes); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if err := a.SetAxes(axes); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%q: got %v, want %q", axes, err, want)
 		}
 	}
@@ -191,7 +196,8 @@ func TestAxesErrors(t *testing.T) {
 		if err := mustOpen(t, path).SetAxes(axes); err == nil || !strings.Contains(err.Error(), "the header says") {
 			t.Errorf("got %v", err)
 		}
-		if a, err := OpenRaw(path, RawShape{Size: volume.Vec{1, 1, 66}, Type: volume.Uint8, Channels: 1, Axes: "zyc"}); err == nil {
+		if a, err := OpenRaw(path, RawShape{Size: volume.Vec{1, 1, 66}, Type: volume.Uint8, Channels: 1,
+			Axes: "zyc"}); err == nil {
 			a.Close()
 			t.Error("axes of a file without a header lack x")
 		}
@@ -209,7 +215,8 @@ func TestTurnedPlanes(t *testing.T) {
 				plane = append(plane, byte(x+10*y+50*z))
 			}
 		}
-		write(t, filepath.Join(dir, fmt.Sprintf("%d.png", x)), pngOf(&image.Gray{Pix: plane, Stride: Z, Rect: image.Rect(0, 0, Z, Y)}))
+		write(t, filepath.Join(dir, fmt.Sprintf("%d.png", x)),
+			pngOf(&image.Gray{Pix: plane, Stride: Z, Rect: image.Rect(0, 0, Z, Y)}))
 	}
 	a := mustOpen(t, dir)
 	if err := a.SetAxes("xyz"); err != nil {

@@ -32,14 +32,17 @@ func BenchmarkRead(b *testing.B) {
 	packed := f
 	packed.compression = tiff.Deflate
 	header := func(encoding string) []byte {
-		return fmt.Appendf(nil, "NRRD0005\ntype: ushort\ndimension: 3\nsizes: %d %d %d\nendian: little\nencoding: %s\n\n", side, side, planes, encoding)
+		return fmt.Appendf(nil,
+			"NRRD0005\ntype: ushort\ndimension: 3\nsizes: %d %d %d\nendian: little\nencoding: %s\n\n", side, side,
+			planes, encoding)
 	}
 	for _, test := range []struct {
 		name string
 		file func() []byte
 	}{
 		{"npy", func() []byte { return npy("<u2", "False", fmt.Sprintf("%d, %d, %d", planes, side, side), voxels) }},
-		{"npy-big-endian", func() []byte { return npy(">u2", "False", fmt.Sprintf("%d, %d, %d", planes, side, side), voxels) }},
+		{"npy-big-endian",
+			func() []byte { return npy(">u2", "False", fmt.Sprintf("%d, %d, %d", planes, side, side), voxels) }},
 		{"tiff", func() []byte { return tiffOf(f, pages(func(b []byte) []byte { return b }, 64)...) }},
 		{"tiff-deflate", func() []byte { return tiffOf(packed, pages(deflated, 64)...) }},
 		{"nrrd-gzip", func() []byte { return append(header("gzip"), gzipped(voxels)...) }},
@@ -55,7 +58,8 @@ func BenchmarkRead(b *testing.B) {
 					b.Fatal(err)
 				}
 				for z := 0; z < planes; z += 8 {
-					if err := a.Read(b.Context(), volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{side, side, z + 8}}, dst); err != nil {
+					if err := a.Read(b.Context(), volume.Box{Min: volume.Vec{0, 0, z},
+						Max: volume.Vec{side, side, z + 8}}, dst); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -24,7 +24,8 @@ func (a *Array) describeBits(p *tiffPage) {
 	}
 }
 
-// unpackRows replaces bits by bytes of 0 or 1. dst has rows of width bytes. Rows of src start at a byte; their first pixel is the highest bit.
+// unpackRows replaces bits by bytes of 0 or 1. dst has rows of width bytes. Rows of src start at a byte; their first
+// pixel is the highest bit.
 func unpackRows(dst, src []byte, width int) {
 	packed := packedRow(width)
 	for ; len(dst) >= width; dst, src = dst[width:], src[packed:] {

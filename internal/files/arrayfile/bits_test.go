@@ -33,7 +33,8 @@ func TestTIFFBits(t *testing.T) {
 	}
 	g := volume.Grid{Size: volume.Vec{width, height, 1}, Block: volume.Cube(1), Type: volume.Uint8, Channels: 1}
 	for compression, compress := range map[uint16]func([]byte) []byte{
-		tiff.Uncompressed: func(b []byte) []byte { return b }, tiff.PackBits: packBits, tiff.Deflate: deflated, tiff.Zstd: zstded,
+		tiff.Uncompressed: func(b []byte) []byte { return b }, tiff.PackBits: packBits, tiff.Deflate: deflated,
+		tiff.Zstd: zstded,
 	} {
 		for _, f := range []tiffFields{{tile: 16}, {rows: 1}, {rows: 8}, {rows: height}} {
 			f.width, f.height, f.bits, f.compression = width, height, 1, compression
@@ -88,7 +89,8 @@ func TestPNGBits(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f.png")
 			write(t, path, grayPNG(depth, transparent, test.row))
 			a := mustOpen(t, path)
-			if got := voxelsOf(t, a); !bytes.Equal(got, test.want) || (a.Labels.Content == Segmentation) != (depth == 1) {
+			if got := voxelsOf(t, a); !bytes.Equal(got, test.want) ||
+				(a.Labels.Content == Segmentation) != (depth == 1) {
 				t.Errorf("%d bits, transparent: %v: got %v, %v, want %v", depth, transparent, got, a.Labels, test.want)
 			}
 		}

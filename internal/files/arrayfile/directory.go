@@ -71,7 +71,8 @@ func pictures(dir directory) (names []string, err error) {
 			found = append(found, name)
 		}
 		slices.Sort(found)
-		return nil, fmt.Errorf("%s: expected planes of one format, found %s", dir.path("."), strings.Join(found, " beside "))
+		return nil, fmt.Errorf("%s: expected planes of one format, found %s", dir.path("."),
+			strings.Join(found, " beside "))
 	}
 	slices.SortFunc(names, compareNatural)
 	return names, nil
@@ -90,7 +91,8 @@ func (a *Array) openPlane(f *file, first bool) (plane, error) {
 	case bytes.HasPrefix(start, []byte(jpegMagic)):
 		return openJPEG(f)
 	}
-	return nil, invalid(f.Name(), "magic", 0, "that of a TIFF, PNG or JPEG file", fmt.Sprintf("%q", start[:min(len(start), 4)]))
+	return nil, invalid(f.Name(), "magic", 0, "that of a TIFF, PNG or JPEG file",
+		fmt.Sprintf("%q", start[:min(len(start), 4)]))
 }
 
 // compareNatural compares names with the numbers in them by value: z9 is before z10.

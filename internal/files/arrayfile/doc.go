@@ -1,13 +1,13 @@
 // Package arrayfile reads arrays of voxels from the files of other programs.
 //
-// An [Array] is a file, or a directory of files, in one of these formats: raw voxels, .npy, NRRD, MetaImage, NIfTI, MRC,
-// TIFF, PNG and JPEG. Its header gives type and shape. In some formats it also gives voxel size and position. No header is trusted: it is checked
-// against the size of the file before anything is allocated. A header that would change values (scaling, mirrored axes) is an
-// error.
+// An [Array] is a file, or a directory of files, in one of these formats: raw voxels, .npy, NRRD, MetaImage, NIfTI,
+// MRC, TIFF, PNG and JPEG. Its header gives type and shape. In some formats it also gives voxel size and position. No
+// header is trusted: it is checked against the size of the file before anything is allocated. A header that would
+// change values (scaling, mirrored axes) is an error.
 //
-// Voxels come in Fortran order (x fastest) with interleaved channels, and as little-endian values, whatever the order of bytes
-// in the file. A flat file is read in as few and as large pieces as possible. A compressed file is a stream, or has planes. The
-// goroutine that asks for a plane decodes it.
+// Voxels come in Fortran order (x fastest) with interleaved channels, and as little-endian values, whatever the order
+// of bytes in the file. A flat file is read in as few and as large pieces as possible. A compressed file is a stream,
+// or has planes. The goroutine that asks for a plane decodes it.
 //
 // # Promises
 //

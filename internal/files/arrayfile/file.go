@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// file is a file with the size and version that it had when it was opened. Unless it is held, it is only open while it is read:
-// a directory may have more files than a process can have open.
+// file is a file with the size and version that it had when it was opened. Unless it is held, it is only open while it
+// is read: a directory may have more files than a process can have open.
 type file struct {
 	name    string // for messages
 	in      fs.FS  // has the file
@@ -44,7 +44,8 @@ func openRegular(fsys fs.FS, name, display string) (*file, error) {
 		return nil, err
 	}
 	return &file{
-		name: display, in: fsys, at: name, info: info, size: info.Size(), version: vfs.VersionOf(info), state: stateOf(info),
+		name: display, in: fsys, at: name, info: info, size: info.Size(), version: vfs.VersionOf(info),
+		state:  stateOf(info),
 		handle: f, holds: 1,
 	}, nil
 }
@@ -66,8 +67,8 @@ func (f *file) hold() error {
 	return nil
 }
 
-// take counts a hold of the open file. If now is not nil, it becomes the open file. take returns false if there is no open file without
-// now, or one with it.
+// take counts a hold of the open file. If now is not nil, it becomes the open file. take returns false if there is no
+// open file without now, or one with it.
 func (f *file) take(now fs.File) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

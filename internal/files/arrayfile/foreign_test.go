@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestForeignFormats: a file of a format that is known, and not read, is refused with its name and what to do, by its start or by its suffix.
-// So is a folder of them.
+// TestForeignFormats: a file of a format that is known, and not read, is refused with its name and what to do, by its
+// start or by its suffix. So is a folder of them.
 func TestForeignFormats(t *testing.T) {
 	refused := func(what, name string, content []byte, f foreign) {
 		t.Helper()
@@ -22,7 +22,8 @@ func TestForeignFormats(t *testing.T) {
 				continue
 			}
 			_, err := Open(open)
-			if !errors.As(err, new(*volume.UnsupportedError)) || !strings.Contains(err.Error(), f.name) || !strings.Contains(err.Error(), f.instead) ||
+			if !errors.As(err, new(*volume.UnsupportedError)) || !strings.Contains(err.Error(), f.name) ||
+				!strings.Contains(err.Error(), f.instead) ||
 				!strings.Contains(err.Error(), open) {
 				t.Errorf("%s, %s: got %v", what, open, err)
 			}
@@ -43,7 +44,8 @@ func TestForeignFormats(t *testing.T) {
 			content := append(bytes.Repeat([]byte{'x'}, f.at), f.magic...)
 			path := filepath.Join(t.TempDir(), "file")
 			write(t, path, append(content, make([]byte, 2000)...))
-			if _, err := Open(path); !errors.As(err, new(*volume.UnsupportedError)) || !strings.Contains(err.Error(), f.name) {
+			if _, err := Open(path); !errors.As(err, new(*volume.UnsupportedError)) ||
+				!strings.Contains(err.Error(), f.name) {
 				t.Errorf("by its start, %s: got %v", f.name, err)
 			}
 		}

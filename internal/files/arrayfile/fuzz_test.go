@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// fuzz opens files. No file causes a panic. If a file without compression opens, its first and last row can be read. All seeds
-// open. written makes the file from the bytes.
+// fuzz opens files. No file causes a panic. If a file without compression opens, its first and last row can be read.
+// All seeds open. written makes the file from the bytes.
 func fuzz(f *testing.F, written func(b []byte) []byte, seeds ...[]byte) {
 	for _, b := range seeds {
 		path := filepath.Join(f.TempDir(), "file")
@@ -72,16 +72,23 @@ func FuzzNPY(f *testing.F) {
 
 func FuzzNRRD(f *testing.F) {
 	fuzz(f, asIs,
-		[]byte("NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n\n12345678"),
-		append([]byte("NRRD0004\ntype: short\ndimension: 4\nsizes: 2 2 2 2\nkinds: vector domain domain domain\nendian: big\nencoding: gzip\nbyte skip: 1\n\n"), gzipped(make([]byte, 33))...),
+		[]byte(
+			"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n\n12345678"),
+		append(
+			[]byte(
+				"NRRD0004\ntype: short\ndimension: 4\nsizes: 2 2 2 2\nkinds: vector domain domain domain\nendian: big\nencoding: gzip\nbyte skip: 1\n\n"), gzipped(make([]byte, 33))...),
 		append([]byte("NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 3 4\nencoding: bzip2\n\n"), bzipped...),
-		[]byte("NRRD0004\ntype: uint8\ndimension: 2\nsizes: 2 2\nspacings: 1 2\nunits: \"nm\" \"um\"\nencoding: raw\nline skip: 1\nbyte skip: -1\n\n\n12345678"))
+		[]byte(
+			"NRRD0004\ntype: uint8\ndimension: 2\nsizes: 2 2\nspacings: 1 2\nunits: \"nm\" \"um\"\nencoding: raw\nline skip: 1\nbyte skip: -1\n\n\n12345678"))
 }
 
 func FuzzMetaImage(f *testing.F) {
 	fuzz(f, asIs,
-		[]byte("NDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementSpacing = 1 1 2\nOffset = 3 4 6\nTransformMatrix = 1 0 0 0 1 0 0 0 1\nElementDataFile = LOCAL\n12345678"),
-		append([]byte("ObjectType = Image\nNDims = 2\nDimSize = 2 4\nElementType = MET_SHORT\nBinaryDataByteOrderMSB = True\nCompressedData = True\nHeaderSize = 0\nElementDataFile = LOCAL\n"), deflated(make([]byte, 16))...))
+		[]byte(
+			"NDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementSpacing = 1 1 2\nOffset = 3 4 6\nTransformMatrix = 1 0 0 0 1 0 0 0 1\nElementDataFile = LOCAL\n12345678"),
+		append(
+			[]byte(
+				"ObjectType = Image\nNDims = 2\nDimSize = 2 4\nElementType = MET_SHORT\nBinaryDataByteOrderMSB = True\nCompressedData = True\nHeaderSize = 0\nElementDataFile = LOCAL\n"), deflated(make([]byte, 16))...))
 }
 
 // tinyNIfTI returns a NIfTI of one voxel.
@@ -98,7 +105,8 @@ func tinyNIfTI() []byte {
 func FuzzNIfTI(f *testing.F) { fuzz(f, asIs, tinyNIfTI()) }
 
 func FuzzMRC(f *testing.F) {
-	fuzz(f, asIs, mrc(le, 12, func([]byte) {}, make([]byte, 48)), mrc(binary.BigEndian, 0, func([]byte) {}, make([]byte, 24)))
+	fuzz(f, asIs, mrc(le, 12, func([]byte) {}, make([]byte, 48)), mrc(binary.BigEndian, 0, func([]byte) {},
+		make([]byte, 24)))
 }
 
 // FuzzGzip changes what is compressed.
@@ -108,9 +116,12 @@ func FuzzGzip(f *testing.F) {
 
 func FuzzTIFF(f *testing.F) {
 	fuzz(f, asIs,
-		tinyTIFF(binary.LittleEndian, tiff.Uncompressed, 1, 16, make([]byte, 32)), tinyTIFF(binary.BigEndian, tiff.LZW, 2, 8, lzwed(make([]byte, 16))),
-		tiffOf(tiffFields{width: 5, height: 3, tile: 16, compression: tiff.PackBits}, [][]byte{packBits(make([]byte, 256))}),
-		tiffOf(tiffFields{width: 5, height: 3, tile: 16, bits: 32, format: tiff.Float, compression: tiff.Zstd, predictor: tiff.FloatDifferences}, [][]byte{zstded(make([]byte, 1024))}),
+		tinyTIFF(binary.LittleEndian, tiff.Uncompressed, 1, 16, make([]byte, 32)),
+		tinyTIFF(binary.BigEndian, tiff.LZW, 2, 8, lzwed(make([]byte, 16))),
+		tiffOf(tiffFields{width: 5, height: 3, tile: 16, compression: tiff.PackBits},
+			[][]byte{packBits(make([]byte, 256))}),
+		tiffOf(tiffFields{width: 5, height: 3, tile: 16, bits: 32, format: tiff.Float, compression: tiff.Zstd,
+			predictor: tiff.FloatDifferences}, [][]byte{zstded(make([]byte, 1024))}),
 		tiffOf(tiffFields{width: 5, height: 2, rows: 1, bits: 16}, [][]byte{make([]byte, 10), make([]byte, 10)}))
 }
 
@@ -120,7 +131,8 @@ func FuzzTIFFDescription(f *testing.F) {
 		return tiffOf(tiffFields{width: 2, height: 1, description: string(text)}, [][]byte{{1, 2}}, [][]byte{{3, 4}})
 	}
 	fuzz(f, pages, []byte("ImageJ=1.5\nimages=2\nchannels=2\nunit=nm\nspacing=3\nxorigin=1\n"),
-		[]byte("<OME><Image><Pixels SizeT='1' SizeZ='2' SizeC='1' DimensionOrder='XYZCT' PhysicalSizeX='3'><TiffData IFD='0'/></Pixels></Image></OME>"),
+		[]byte(
+			"<OME><Image><Pixels SizeT='1' SizeZ='2' SizeC='1' DimensionOrder='XYZCT' PhysicalSizeX='3'><TiffData IFD='0'/></Pixels></Image></OME>"),
 		[]byte("<OME UUID='u'><Image><Pixels SizeT='1' SizeZ='1' SizeC='2' DimensionOrder='XYZCT'>"+
 			"<TiffData IFD='1' PlaneCount='1'><UUID FileName='a'>u</UUID></TiffData>"+
 			"<TiffData FirstC='1'><UUID FileName='file'/></TiffData></Pixels></Image></OME>"),
@@ -129,7 +141,8 @@ func FuzzTIFFDescription(f *testing.F) {
 
 func FuzzPNG(f *testing.F) {
 	r := image.Rect(0, 0, 3, 2)
-	fuzz(f, asIs, pngOf(image.NewGray(r)), pngOf(image.NewNRGBA64(r)), pngOf(image.NewPaletted(r, color.Palette{color.Black, color.White})))
+	fuzz(f, asIs, pngOf(image.NewGray(r)), pngOf(image.NewNRGBA64(r)),
+		pngOf(image.NewPaletted(r, color.Palette{color.Black, color.White})))
 }
 
 func FuzzJPEG(f *testing.F) {

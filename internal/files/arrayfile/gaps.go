@@ -30,9 +30,8 @@ func (a *Array) warnOfGaps(names []string) {
 	}
 }
 
-// planeNumbers returns the number in each name, if the names differ in one number and in nothing else but their suffix. Otherwise it
-// returns nil.
-// The names are in the order of their numbers.
+// planeNumbers returns the number in each name, if the names differ in one number and in nothing else but their suffix.
+// Otherwise it returns nil. The names are in the order of their numbers.
 func planeNumbers(names []string) (numbers []uint64) {
 	stems := make([]string, len(names))
 	for i, name := range names {

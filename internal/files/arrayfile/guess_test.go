@@ -25,7 +25,8 @@ func TestGuessRaw(t *testing.T) {
 		{0, nil, nil, 1, "[]"},
 	} {
 		if got := fmt.Sprint(GuessRaw(c.bytes, c.size, c.types, c.channels)); got != c.want {
-			t.Errorf("%d bytes, %v, %v, %d channels: got %s, expected %s", c.bytes, c.size, c.types, c.channels, got, c.want)
+			t.Errorf("%d bytes, %v, %v, %d channels: got %s, expected %s", c.bytes, c.size, c.types, c.channels, got,
+				c.want)
 		}
 	}
 }

@@ -20,7 +20,8 @@ var (
 // array returns the description of an array.
 func array(t volume.Type, channels int) header.Array {
 	return header.Array{
-		Grid: volume.Grid{Size: size, Block: volume.Cube(1), Type: t, Channels: channels, Origin: origin, Spacing: spacing},
+		Grid: volume.Grid{Size: size, Block: volume.Cube(1), Type: t, Channels: channels, Origin: origin,
+			Spacing: spacing},
 		Data: "volume.raw",
 	}
 }

@@ -52,7 +52,8 @@ func (i imageJ) count(name string) int {
 func (a *Array) describeImageJ(d *tiffDirectory, values imageJ) {
 	unit := unitOf(unescaped(values["unit"]))
 	if x, y := d.rational(tiff.TagXResolution), d.rational(tiff.TagYResolution); x > 0 && y > 0 {
-		a.Grid.Spacing = [3]float64{validSpacing(unit / x), validSpacing(unit / y), validSpacing(unit * values.number("spacing"))}
+		a.Grid.Spacing = [3]float64{validSpacing(unit / x), validSpacing(unit / y),
+			validSpacing(unit * values.number("spacing"))}
 	}
 	if values["xorigin"] != "" || values["yorigin"] != "" || values["zorigin"] != "" {
 		// ImageJ stores the pixel at which its calibrated coordinates are 0.
@@ -61,8 +62,8 @@ func (a *Array) describeImageJ(d *tiffDirectory, values imageJ) {
 	}
 }
 
-// arrangeImageJ returns the planes of a stack. Its pages have the order channel, slice, frame; the first is fastest. A stack above
-// 4 GiB has one page, and the others follow without directories.
+// arrangeImageJ returns the planes of a stack. Its pages have the order channel, slice, frame; the first is fastest. A
+// stack above 4 GiB has one page, and the others follow without directories.
 func (a *Array) arrangeImageJ(d *tiffDirectory, values imageJ, pages []plane) ([]plane, error) {
 	a.describeImageJ(d, values)
 	images, channels := values.count("images"), values.count("channels")
@@ -78,7 +79,8 @@ func (a *Array) arrangeImageJ(d *tiffDirectory, values imageJ, pages []plane) ([
 		a.warn("ImageJ stack of %d frames: taken for planes", frames)
 		return pages, nil
 	case frames > 1 && len(pages)/channels/slices != frames:
-		return nil, d.bad("frames in the description", d.at, fmt.Sprintf("%d × %d of %d pages", channels, slices, len(pages)), frames)
+		return nil, d.bad("frames in the description", d.at, fmt.Sprintf("%d × %d of %d pages", channels, slices,
+			len(pages)), frames)
 	case len(pages)%channels != 0:
 		return nil, d.bad("channels in the description", d.at, fmt.Sprintf("a part of %d pages", len(pages)), channels)
 	}

@@ -21,7 +21,8 @@ func TestRepeatedStrips(t *testing.T) {
 	b = append(b, table...)
 	for page := range pages {
 		fields := [][3]uint32{
-			{tiff.TagImageWidth, tiff.Long, 1}, {tiff.TagImageLength, tiff.Long, strips}, {tiff.TagBitsPerSample, tiff.Long, 8},
+			{tiff.TagImageWidth, tiff.Long, 1}, {tiff.TagImageLength, tiff.Long, strips},
+			{tiff.TagBitsPerSample, tiff.Long, 8},
 			{tiff.TagPhotometric, tiff.Long, 1}, {tiff.TagRowsPerStrip, tiff.Long, 1},
 			{tiff.TagStripOffsets, tiff.Byte, 8}, {tiff.TagStripByteCounts, tiff.Byte, 8},
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// OfMag returns the only cube of a mag as an array. file is the path of the file that has the mag: the array has its name, and its version.
-// Close calls also.
+// OfMag returns the only cube of a mag as an array. file is the path of the file that has the mag: the array has its
+// name, and its version. Close calls also.
 func OfMag(file string, m volume.Mag, also func() error) (*Array, error) {
 	return openWith(func(a *Array, name string) error {
 		if _, err := a.open(name); err != nil {

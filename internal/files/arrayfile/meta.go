@@ -31,7 +31,8 @@ type metaHeader struct {
 // isMetaImage reports whether b starts with a field that is the first of MetaImages.
 func isMetaImage(b []byte) bool {
 	name, _, ok := bytes.Cut(b, []byte("="))
-	return ok && slices.Contains([]string{"ObjectType", "NDims", "Comment", "ObjectSubType"}, string(bytes.TrimSpace(name)))
+	return ok && slices.Contains([]string{"ObjectType", "NDims", "Comment", "ObjectSubType"},
+		string(bytes.TrimSpace(name)))
 }
 
 // readMetaImage reads the header: the lines up to ElementDataFile.
@@ -84,7 +85,8 @@ func (h *metaHeader) flag(field string) bool {
 	return value != "" && strings.ContainsRune("Tt1", rune(value[0])) // as MetaIO does
 }
 
-// openMetaImage reads the header of a MetaImage. The voxels follow the header, or are in one file in the same directory.
+// openMetaImage reads the header of a MetaImage. The voxels follow the header, or are in one file in the same
+// directory.
 func (a *Array) openMetaImage(f *file) error {
 	h, err := readMetaImage(f)
 	if err != nil {

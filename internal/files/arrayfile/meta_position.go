@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readPositionMetaImage reads spacing and origin. Lengths are in mm, as all readers take them, unless DistanceUnits says
-// otherwise.
+// readPositionMetaImage reads spacing and origin. Lengths are in mm, as all readers take them, unless DistanceUnits
+// says otherwise.
 func (a *Array) readPositionMetaImage(h *metaHeader, axes int) error {
 	field := h.first("ElementSpacing", "ElementSize")
 	if h.fields[field] == "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Offsets in an MRC header, in bytes: "MRC2014 file format", and "The MRC file format used by IMOD" for the stamp and the flags.
+// Offsets in an MRC header, in bytes: "MRC2014 file format", and "The MRC file format used by IMOD" for the stamp and
+// the flags.
 const (
 	mrcSize   = 1024
 	mrcN      = 0   // nx, ny, nz
@@ -53,7 +54,8 @@ func isMRC(b []byte) bool {
 		return false
 	}
 	stamp := b[imodStamp:]
-	return string(b[mrcMagic:][:3]) == "MAP" || binary.LittleEndian.Uint32(stamp) == imodNumber || binary.BigEndian.Uint32(stamp) == imodNumber
+	return string(b[mrcMagic:][:3]) == "MAP" || binary.LittleEndian.Uint32(stamp) == imodNumber ||
+		binary.BigEndian.Uint32(stamp) == imodNumber
 }
 
 func (h *mrcHeader) number(at int) uint32 { return h.order.Uint32(h.bytes[at:]) }
@@ -93,7 +95,8 @@ func (a *Array) openMRC(f *file, start []byte, packed *stream) error {
 	return nil
 }
 
-// isBigEndian reports whether the header is big-endian. The axes are numbers of 1 to 3. Files without axes have a stamp.
+// isBigEndian reports whether the header is big-endian. The axes are numbers of 1 to 3. Files without axes have a
+// stamp.
 func (h *mrcHeader) isBigEndian() bool {
 	switch axis := h.number(mrcMap); {
 	case axis >= 1 && axis <= 3:
@@ -155,7 +158,8 @@ func (a *Array) readPositionMRC(h *mrcHeader) {
 	}
 	for axis := range 3 {
 		origin := float64(math.Float32frombits(h.number(mrcOrigin + 4*axis)))
-		if at := origin / pitch[axis]; origin != 0 && math.Abs(math.Abs(at)-math.Abs(float64(start[axis]))) > maxDeviation {
+		if at := origin / pitch[axis]; origin != 0 &&
+			math.Abs(math.Abs(at)-math.Abs(float64(start[axis]))) > maxDeviation {
 			// Programs do not agree on its sign.
 			a.warn("MRC with an origin of %v Å on axis %c: not used, but n%cstart", origin, "xyz"[axis], "xyz"[axis])
 			return

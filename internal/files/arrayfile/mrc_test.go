@@ -66,7 +66,8 @@ func TestMRC(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "f"+suffix)
 				write(t, path, b)
 				a := mustOpen(t, path)
-				g := volume.Grid{Size: volume.Vec{2, 3, 4}, Block: volume.Cube(1), Type: test.want, Channels: test.channels, Origin: volume.Vec{0, 7, 0}, Spacing: [3]float64{4, 5, 6}}
+				g := volume.Grid{Size: volume.Vec{2, 3, 4}, Block: volume.Cube(1), Type: test.want,
+					Channels: test.channels, Origin: volume.Vec{0, 7, 0}, Spacing: [3]float64{4, 5, 6}}
 				if a.Grid != g || !a.Positioned || len(a.Warnings) != test.warnings {
 					t.Errorf("%s, %v: got %+v, %v", name, order, a.Grid, a.Warnings)
 				}
@@ -105,7 +106,8 @@ func TestMRCErrors(t *testing.T) {
 		},
 	} {
 		write(t, path, mrc(le, 0, change, v))
-		if a, err := Open(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if a, err := Open(path); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("got %v, %v, want %q", a, err, want)
 		}
 	}
@@ -114,7 +116,8 @@ func TestMRCErrors(t *testing.T) {
 			le.PutUint32(h[mrcCell+4*i:], math.Float32bits(float32(10*(2+i))))
 		}
 	}, counted(50)))
-	if a := mustOpen(t, path); a.Grid.Spacing != [3]float64{} || a.Positioned || len(a.Warnings) != 2 || !strings.Contains(a.Warnings[1], "2 bytes after") {
+	if a := mustOpen(t, path); a.Grid.Spacing != [3]float64{} || a.Positioned || len(a.Warnings) != 2 ||
+		!strings.Contains(a.Warnings[1], "2 bytes after") {
 		t.Errorf("got %+v, %q", a.Grid, a.Warnings)
 	}
 }

@@ -87,8 +87,8 @@ func (h *niftiHeader) bad(field string, at int, expected string, found any) erro
 	return invalid(h.file, field, int64(at), expected, fmt.Sprint(found))
 }
 
-// openNIfTI reads the header of a NIfTI-1 or NIfTI-2 image from the first bytes of f. The voxels are in the same file, or in a
-// second file whose name ends with .img. If f is compressed by gzip, packed is its stream.
+// openNIfTI reads the header of a NIfTI-1 or NIfTI-2 image from the first bytes of f. The voxels are in the same file,
+// or in a second file whose name ends with .img. If f is compressed by gzip, packed is its stream.
 func (a *Array) openNIfTI(f *file, start []byte, packed *stream) error {
 	h := &niftiHeader{file: f.Name(), bytes: start, order: binary.LittleEndian}
 	if n := binary.BigEndian.Uint32(start); n == nifti.Size1 || n == nifti.Size2 {
@@ -146,7 +146,8 @@ func (h *niftiHeader) checkMagic() (pair bool, err error) {
 	case h.size == nifti.Size1:
 		// The older format has the same size, but its axes may go either way.
 		return false, &volume.UnsupportedError{File: h.file, Part: "ANALYZE 7.5", Offset: int64(h.magicAt),
-			Expected: fmt.Sprintf("NIfTI: %q, or %q in a header with an .img", single, "ni1\x00"), Found: fmt.Sprintf("%q", found)}
+			Expected: fmt.Sprintf("NIfTI: %q, or %q in a header with an .img", single, "ni1\x00"),
+			Found:    fmt.Sprintf("%q", found)}
 	}
 	return false, h.bad("magic", h.magicAt, fmt.Sprintf("%q", single), fmt.Sprintf("%q", found))
 }
@@ -193,7 +194,8 @@ func (a *Array) describeNIfTI(h *niftiHeader) error {
 	for i := 1; i <= int(axes); i++ {
 		n := h.dimension(i)
 		if n < 1 || i > 4 && n != 1 || i == 4 && !a.setTimes(int(n)) {
-			return h.bad(fmt.Sprintf("dim[%d]", i), h.dim, fmt.Sprintf("three axes of at least 1 voxel, and up to %d times", maxTimes), n)
+			return h.bad(fmt.Sprintf("dim[%d]", i), h.dim,
+				fmt.Sprintf("three axes of at least 1 voxel, and up to %d times", maxTimes), n)
 		}
 		if i <= 3 {
 			a.Grid.Size[i-1] = int(n)

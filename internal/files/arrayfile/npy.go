@@ -22,9 +22,9 @@ const (
 var npyDict = regexp.MustCompile(`^\{\s*((?:'[a-z_]+':\s*(?:'[^']*'|True|False|\([0-9L, ]*\))\s*,?\s*){3})\}\s*$`)
 var npyPair = regexp.MustCompile(`'([a-z_]+)':\s*(?:'([^']*)'|(True|False)|\(([0-9L, ]*)\))`)
 
-// openNPY reads the header of a NumPy array file, formats 1.0 to 3.0. The axes of an array in Fortran order are (X, Y, Z) or
-// (C, X, Y, Z). Those of an array in C order are assumed to be reversed: (Z, Y, X) or (Z, Y, X, C).
-// Two axes are one plane.
+// openNPY reads the header of a NumPy array file, formats 1.0 to 3.0. The axes of an array in Fortran order are (X, Y,
+// Z) or (C, X, Y, Z). Those of an array in C order are assumed to be reversed: (Z, Y, X) or (Z, Y, X, C). Two axes are
+// one plane.
 func (a *Array) openNPY(f *file) error {
 	text, at, err := npyText(f)
 	if err != nil {
@@ -46,7 +46,8 @@ func (a *Array) openNPY(f *file) error {
 		return bad("descr", "numbers of 8 to 64 bits or bool", strconv.Quote(values["descr"]))
 	}
 	// Python 2 wrote long integers as 7L.
-	axes, err := parseAxes(strings.FieldsFunc(values["shape"], func(r rune) bool { return r == ',' || r == ' ' || r == 'L' }))
+	axes, err := parseAxes(strings.FieldsFunc(values["shape"],
+		func(r rune) bool { return r == ',' || r == ' ' || r == 'L' }))
 	if err != nil || len(axes) < 2 || len(axes) > 4 {
 		return bad("shape", "2 or 3 axes, or 4 with channels", "("+values["shape"]+")")
 	}
@@ -95,7 +96,8 @@ func npyText(f *file) (string, int64, error) {
 		return "", 0, invalid(f.Name(), "version", 6, "1 to 3", fmt.Sprint(start[6]))
 	}
 	if length > maxHeader || length > f.size-at {
-		return "", 0, invalid(f.Name(), "length of the header", 8, fmt.Sprintf("at most %d", min(maxHeader, f.size-at)), fmt.Sprint(length))
+		return "", 0, invalid(f.Name(), "length of the header", 8, fmt.Sprintf("at most %d", min(maxHeader, f.size-at)),
+			fmt.Sprint(length))
 	}
 	text := make([]byte, length)
 	if _, err := f.ReadAt(text, at); err != nil && err != io.EOF {
@@ -117,8 +119,8 @@ func parseAxes(words []string) ([]int, error) {
 	return axes, nil
 }
 
-// setAxes sets the size, and the number of channels if there are any. The fastest axis, that of the channels, is first. There
-// are two or three axes in space.
+// setAxes sets the size, and the number of channels if there are any. The fastest axis, that of the channels, is first.
+// There are two or three axes in space.
 func (a *Array) setAxes(axes []int, channels bool) {
 	a.Grid.Channels = 1
 	if channels {

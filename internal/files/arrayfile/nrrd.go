@@ -194,8 +194,8 @@ func (a *Array) describeNRRD(h *nrrdHeader) error {
 	return a.readPositionNRRD(h, channels, len(axes))
 }
 
-// channels reports whether the first of the axes is that of channels. All others must be axes in space. Of three axes without
-// kinds, all are axes in space.
+// channels reports whether the first of the axes is that of channels. All others must be axes in space. Of three axes
+// without kinds, all are axes in space.
 func (h *nrrdHeader) channels(axes int) (bool, error) {
 	value, ok := h.fields["kinds"]
 	if !ok {

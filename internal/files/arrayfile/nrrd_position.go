@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// readPositionNRRD reads spacing and origin. A spacing without a unit is not used. That of an axis is the length of its direction,
-// also if the axes are rotated or mirrored.
+// readPositionNRRD reads spacing and origin. A spacing without a unit is not used. That of an axis is the length of its
+// direction, also if the axes are rotated or mirrored.
 func (a *Array) readPositionNRRD(h *nrrdHeader, channels bool, axes int) error {
 	words := vectorsOf(h.fields["space directions"])
 	if channels {
@@ -57,7 +57,8 @@ func (a *Array) readPositionNRRD(h *nrrdHeader, channels bool, axes int) error {
 	return nil
 }
 
-// lengthOf returns the length of a direction in nm. Units are those of its numbers. With an unknown unit, the length is 0.
+// lengthOf returns the length of a direction in nm. Units are those of its numbers. With an unknown unit, the length is
+// 0.
 func lengthOf(direction []float64, units []string) float64 {
 	length := 0.0
 	for axis, v := range direction {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSpacingOfRotatedNRRD: the spacing of each axis is the length of its direction, whichever axis is rotated or mirrored.
+// TestSpacingOfRotatedNRRD: the spacing of each axis is the length of its direction, whichever axis is rotated or
+// mirrored.
 func TestSpacingOfRotatedNRRD(t *testing.T) {
 	const nm = `"nm" "nm" "nm"`
 	for _, test := range []struct {
@@ -27,7 +28,9 @@ func TestSpacingOfRotatedNRRD(t *testing.T) {
 		{"(4,0,0) (0,5,0) (0,0,-6)", "", true, [3]float64{}},
 	} {
 		path := filepath.Join(t.TempDir(), "file")
-		write(t, path, fmt.Appendf(nil, "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nencoding: raw\nspace directions: %s\nspace units: %s\n\n1", test.directions, test.units))
+		write(t, path,
+			fmt.Appendf(nil,
+				"NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nencoding: raw\nspace directions: %s\nspace units: %s\n\n1", test.directions, test.units))
 		a := mustOpen(t, path)
 		if errors.Is(a.PositionErr, ErrPosition) != test.invalid || a.Grid.Spacing != test.want {
 			t.Errorf("%s in %s: spacing %v, error %v", test.directions, test.units, a.Grid.Spacing, a.PositionErr)

@@ -34,7 +34,8 @@ func Open(path string) (*Array, error) {
 	return a, err
 }
 
-// OpenFS is [Open] for a file or directory of a file system, with a slash-separated name. A file may have several points in time.
+// OpenFS is [Open] for a file or directory of a file system, with a slash-separated name. A file may have several
+// points in time.
 func OpenFS(fsys fs.FS, name string) (*Array, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {

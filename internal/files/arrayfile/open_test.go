@@ -59,21 +59,44 @@ func TestVariants(t *testing.T) {
 		file []byte
 		grid volume.Grid
 	}{
-		"npy in C order":              {npy("<u2", "False", "4, 3, 2", counting), volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Uint16, Channels: 1}},
-		"npy in C order, channels":    {npy("|u1", "False", "4, 2, 2, 3", counting), volume.Grid{Size: volume.Vec{2, 2, 4}, Type: volume.Uint8, Channels: 3}},
-		"npy big-endian":              {npy(">u4", "True", "2, 3, 2", swapped(counting, 4)), volume.Grid{Size: volume.Vec{2, 3, 2}, Type: volume.Uint32, Channels: 1}},
-		"nrrd without a position":     {nrrd("type: short\ndimension: 3\nsizes: 2 3 4\nendian: big\nencoding: raw\n", swapped(counting, 2)), volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Int16, Channels: 1}},
-		"nrrd with CRLF":              {nrrd("type: uchar\r\n# x\r\ndimension: 3\r\nsizes: 4 3 4\r\nkey:=value\r\nencoding: raw\r\n\r", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
-		"nrrd with spacings in units": {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\nunits: \"um\" \"nm\" \"nm\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{1000, 2, 3}}},
-		"nrrd with names of units":    {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: nan 2 3\nunits: \"Microns\" \"nanometres\" \"ms\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{0, 2, 0}}},
-		"nrrd with axis mins":         {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\naxis mins: 5 8 15\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Origin: volume.Vec{5, 4, 5}}},
-		"nrrd with unknown mins":      {nrrd("type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\naxis mins: nan 8 15\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
-		"nrrd with blanks in vectors": {nrrd("type: uchar\ndimension: 4\nsizes: 1 4 3 4\nspace directions: none ( 2, 0,0) (0, 2, 0)  (0,0,3 )\nspace origin: (4, 6, 9)\nspace units: \"nm\" \"nm\" \"nm\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Spacing: [3]float64{2, 2, 3}, Origin: volume.Vec{2, 3, 3}}},
-		"npy of Python 2":             {npy("|u1", "True", "4L, 3L, 4L", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
-		"tiff big-endian":             {tinyTIFF(binary.BigEndian, tiff.Uncompressed, 1, 16, swapped(counting[:32], 2)), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
-		"tiff by deflate":             {tinyTIFF(binary.LittleEndian, tiff.Deflate, 1, 16, deflated(counting[:32])), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
-		"tiff by LZW":                 {tinyTIFF(binary.LittleEndian, tiff.LZW, 1, 16, lzwed(counting[:32])), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
-		"tiff with predictor":         {tinyTIFF(binary.LittleEndian, tiff.Deflate, 2, 16, deflated(differences(counting[:32], 4))), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"npy in C order": {npy("<u2", "False", "4, 3, 2", counting),
+			volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Uint16, Channels: 1}},
+		"npy in C order, channels": {npy("|u1", "False", "4, 2, 2, 3", counting),
+			volume.Grid{Size: volume.Vec{2, 2, 4}, Type: volume.Uint8, Channels: 3}},
+		"npy big-endian": {npy(">u4", "True", "2, 3, 2", swapped(counting, 4)),
+			volume.Grid{Size: volume.Vec{2, 3, 2}, Type: volume.Uint32, Channels: 1}},
+		"nrrd without a position": {nrrd("type: short\ndimension: 3\nsizes: 2 3 4\nendian: big\nencoding: raw\n",
+			swapped(counting, 2)), volume.Grid{Size: volume.Vec{2, 3, 4}, Type: volume.Int16, Channels: 1}},
+		"nrrd with CRLF": {nrrd(
+			"type: uchar\r\n# x\r\ndimension: 3\r\nsizes: 4 3 4\r\nkey:=value\r\nencoding: raw\r\n\r", counting),
+			volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
+		"nrrd with spacings in units": {nrrd(
+			"type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\nunits: \"um\" \"nm\" \"nm\"\nencoding: raw\n",
+			counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1,
+			Spacing: [3]float64{1000, 2, 3}}},
+		"nrrd with names of units": {nrrd(
+			"type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: nan 2 3\nunits: \"Microns\" \"nanometres\" \"ms\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1,
+			Spacing: [3]float64{0, 2, 0}}},
+		"nrrd with axis mins": {nrrd(
+			"type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\naxis mins: 5 8 15\nencoding: raw\n", counting),
+			volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1, Origin: volume.Vec{5, 4, 5}}},
+		"nrrd with unknown mins": {nrrd(
+			"type: uchar\ndimension: 3\nsizes: 4 3 4\nspacings: 1 2 3\naxis mins: nan 8 15\nencoding: raw\n", counting),
+			volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
+		"nrrd with blanks in vectors": {nrrd(
+			"type: uchar\ndimension: 4\nsizes: 1 4 3 4\nspace directions: none ( 2, 0,0) (0, 2, 0)  (0,0,3 )\nspace origin: (4, 6, 9)\nspace units: \"nm\" \"nm\" \"nm\"\nencoding: raw\n", counting), volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1,
+			Spacing: [3]float64{2, 2, 3}, Origin: volume.Vec{2, 3, 3}}},
+		"npy of Python 2": {npy("|u1", "True", "4L, 3L, 4L", counting),
+			volume.Grid{Size: volume.Vec{4, 3, 4}, Type: volume.Uint8, Channels: 1}},
+		"tiff big-endian": {tinyTIFF(binary.BigEndian, tiff.Uncompressed, 1, 16, swapped(counting[:32], 2)),
+			volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"tiff by deflate": {tinyTIFF(binary.LittleEndian, tiff.Deflate, 1, 16, deflated(counting[:32])),
+			volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"tiff by LZW": {tinyTIFF(binary.LittleEndian, tiff.LZW, 1, 16, lzwed(counting[:32])),
+			volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16, Channels: 1}},
+		"tiff with predictor": {tinyTIFF(binary.LittleEndian, tiff.Deflate, 2, 16,
+			deflated(differences(counting[:32], 4))), volume.Grid{Size: volume.Vec{4, 4, 1}, Type: volume.Uint16,
+			Channels: 1}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +120,10 @@ func tinyTIFF(order binary.AppendByteOrder, compression, predictor, bits uint16,
 	if order == binary.AppendByteOrder(binary.BigEndian) {
 		mark = "MM\x00*"
 	}
-	fields := [][2]uint16{{tiff.TagImageWidth, 4}, {tiff.TagImageLength, 4}, {tiff.TagBitsPerSample, bits}, {tiff.TagCompression, compression}, {tiff.TagPhotometric, 1},
-		{tiff.TagStripOffsets, 200}, {tiff.TagRowsPerStrip, 4}, {tiff.TagStripByteCounts, uint16(len(strip))}, {tiff.TagPredictor, predictor}}
+	fields := [][2]uint16{{tiff.TagImageWidth, 4}, {tiff.TagImageLength, 4}, {tiff.TagBitsPerSample, bits},
+		{tiff.TagCompression, compression}, {tiff.TagPhotometric, 1},
+		{tiff.TagStripOffsets, 200}, {tiff.TagRowsPerStrip, 4}, {tiff.TagStripByteCounts, uint16(len(strip))},
+		{tiff.TagPredictor, predictor}}
 	b := order.AppendUint32([]byte(mark), 8)
 	b = order.AppendUint16(b, uint16(len(fields)))
 	for _, f := range fields {
@@ -134,7 +159,8 @@ func differences(b []byte, row int) []byte {
 	out := slices.Clone(b)
 	for i := range len(b) / 2 {
 		if i%row > 0 {
-			binary.LittleEndian.PutUint16(out[2*i:], binary.LittleEndian.Uint16(b[2*i:])-binary.LittleEndian.Uint16(b[2*i-2:]))
+			binary.LittleEndian.PutUint16(out[2*i:],
+				binary.LittleEndian.Uint16(b[2*i:])-binary.LittleEndian.Uint16(b[2*i-2:]))
 		}
 	}
 	return out
@@ -172,52 +198,65 @@ func TestOpenErrors(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"empty":                  {nil, "not an .npy, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG or JPEG file"},
-		"gzip":                   {zipped.Bytes(), "expected NIfTI or MRC in a file that is compressed by gzip"},
-		"npy cut off":            {[]byte("\x93NUMPY\x01"), "header at byte 0: expected at least 10 bytes"},
-		"npy of version 9":       {append([]byte("\x93NUMPY\x09\x00"), make([]byte, 9)...), "version at byte 6: expected 1 to 3, found 9"},
-		"npy length":             {[]byte("\x93NUMPY\x01\x00\xff\xff"), "length of the header at byte 8"},
-		"npy of objects":         {npy("|O", "True", "2, 2, 2", make([]byte, 8)), `descr at byte 10: expected numbers of 8 to 64 bits or bool, found "|O"`},
-		"npy without type":       {npy("", "True", "2, 2, 2", make([]byte, 8)), "descr at byte 10"},
-		"npy of one axis":        {npy("|u1", "True", "8,", make([]byte, 8)), "shape at byte 10: expected 2 or 3 axes"},
-		"npy too short":          {npy("|u1", "True", "2, 2, 2", make([]byte, 7)), "expected 8 bytes"},
-		"npy too large":          {npy("<u8", "True", "4000000000, 4000000000, 4000000000", nil), "2^63"},
-		"npy code":               {npy("|u1", "open('/etc/passwd')", "2, 2, 2", make([]byte, 8)), "header at byte 10: expected a dictionary"},
-		"nrrd by gzip":           {nrrd("raw", "gzip"), "compressed voxels at byte 63: unexpected EOF"},
-		"nrrd of blocks":         {nrrd("uint8", "block"), "type at byte 9: expected numbers"},
-		"nrrd without sizes":     {nrrd("sizes: 2 2 2\n", ""), "sizes at byte 0: expected 2 or 3 axes, or one more for channels, and the same number in dimension, found none"},
-		"nrrd with other sizes":  {nrrd("dimension: 3", "dimension: 4"), "sizes at byte 34"},
-		"nrrd with a direction":  {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspace directions: (1,0,0)"), "space directions at byte 47: expected 3 vectors"},
-		"nrrd with a spacing":    {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspacings: 1 2"), "spacings at byte 47: expected 3 numbers"},
-		"nrrd with words":        {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspacings: 1 2 3\naxis mins: 1 2 x"), "axis mins at byte 63: expected a number"},
-		"nrrd of text":           {nrrd("raw", "ascii", "uint8", "uint16"), "encoding at byte 48: expected raw"},
-		"nrrd of 16 bits":        {nrrd("uint8", "uint16"), "endian at byte 0: expected little or big, found none"},
-		"nrrd twice":             {nrrd("encoding: raw", "type: uint8"), "header at byte 47: expected a field that occurs once"},
-		"nrrd without end":       {nrrd("\n\n12345678", "\nx"), "header at byte 61: expected a field"},
-		"nrrd with time":         {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nkinds: domain domain time"), "kinds at byte 47"},
-		"nrrd with a path":       {nrrd("encoding: raw", "encoding: raw\ndata file: ../volume.raw"), "data file at byte 61: expected the name of one file in the same directory"},
-		"nrrd too short":         {nrrd("12345678", "1234567"), "voxels at byte 62: expected 8 bytes"},
-		"nifti of two files":     {nii(func(b []byte) { copy(b[344:], "ni1") }), "no such file"},
-		"analyze":                {nii(func(b []byte) { clear(b[344:348]) }), "unsupported ANALYZE 7.5 at byte 344: expected NIfTI"},
-		"nifti that is scaled":   {nii(func(b []byte) { binary.LittleEndian.PutUint32(b[112:], 0x40000000) }), "scl_slope at byte 112: expected no scaling, found 2 × value + 0"},
-		"nifti of complex":       {nii(func(b []byte) { b[70] = 32 }), "datatype at byte 70"},
-		"nifti of four axes":     {nii(func(b []byte) { b[40] = 4; b[48] = 0 }), "dim[4]"},
-		"nifti of five axes":     {nii(func(b []byte) { b[40] = 5; b[48] = 1; b[50] = 2 }), "dim[5]"},
-		"nifti of no axes":       {nii(func(b []byte) { b[40] = 0 }), "dim[0]"},
-		"nifti with voxels at 0": {nii(func(b []byte) { clear(b[108:112]) }), "vox_offset at byte 108: expected 348 to"},
-		"nifti that is short":    {nii(func(b []byte) { b[46] = 99 }), "voxels at byte 4096"},
-		"tiff cut off":           {[]byte("II*\x00"), "header at byte 0"},
-		"tiff without a page":    {[]byte("II*\x00\x00\x00\x00\x00"), "first directory"},
-		"tiff without an end":    {[]byte("II*\x00\x08\x00\x00\x00\xff\xff"), "directory at byte 10"},
-		"tiff in a loop":         {loop, "directory at byte 8: expected each page once"},
-		"tiff of no width":       {tiff(0, 0), "ImageWidth at byte 8: expected 1 to 4294967295, found 0"},
-		"tiff of 12 bits":        {tiff(2, 12), "BitsPerSample at byte 8: expected one of [1 8 16 32 64], found 12"},
-		"tiff by JPEG":           {tiff(3, 7), "Compression at byte 8"},
-		"tiff of negatives":      {tiff(4, 0), "PhotometricInterpretation at byte 8: expected 0 as black"},
-		"tiff with strips away":  {tiff(5, 60000), "strip 0 within the 232 bytes"},
-		"tiff with long strips":  {tiff(7, 60000), "strip 0 within the 232 bytes"},
-		"tiff with more strips":  {tiff(6, 1), "expected 4 strips, found 1 offsets and 1 lengths"},
-		"tiff with short strips": {tiff(7, 31), "strip lengths at byte 8: expected at least 32 bytes in strip 0, found 31"},
+		"empty":       {nil, "not an .npy, NRRD, MetaImage, NIfTI, MRC, TIFF, PNG or JPEG file"},
+		"gzip":        {zipped.Bytes(), "expected NIfTI or MRC in a file that is compressed by gzip"},
+		"npy cut off": {[]byte("\x93NUMPY\x01"), "header at byte 0: expected at least 10 bytes"},
+		"npy of version 9": {append([]byte("\x93NUMPY\x09\x00"), make([]byte, 9)...),
+			"version at byte 6: expected 1 to 3, found 9"},
+		"npy length": {[]byte("\x93NUMPY\x01\x00\xff\xff"), "length of the header at byte 8"},
+		"npy of objects": {npy("|O", "True", "2, 2, 2", make([]byte, 8)),
+			`descr at byte 10: expected numbers of 8 to 64 bits or bool, found "|O"`},
+		"npy without type": {npy("", "True", "2, 2, 2", make([]byte, 8)), "descr at byte 10"},
+		"npy of one axis":  {npy("|u1", "True", "8,", make([]byte, 8)), "shape at byte 10: expected 2 or 3 axes"},
+		"npy too short":    {npy("|u1", "True", "2, 2, 2", make([]byte, 7)), "expected 8 bytes"},
+		"npy too large":    {npy("<u8", "True", "4000000000, 4000000000, 4000000000", nil), "2^63"},
+		"npy code": {npy("|u1", "open('/etc/passwd')", "2, 2, 2", make([]byte, 8)),
+			"header at byte 10: expected a dictionary"},
+		"nrrd by gzip":   {nrrd("raw", "gzip"), "compressed voxels at byte 63: unexpected EOF"},
+		"nrrd of blocks": {nrrd("uint8", "block"), "type at byte 9: expected numbers"},
+		"nrrd without sizes": {nrrd("sizes: 2 2 2\n", ""),
+			"sizes at byte 0: expected 2 or 3 axes, or one more for channels, and the same number in dimension, found none"},
+		"nrrd with other sizes": {nrrd("dimension: 3", "dimension: 4"), "sizes at byte 34"},
+		"nrrd with a direction": {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspace directions: (1,0,0)"),
+			"space directions at byte 47: expected 3 vectors"},
+		"nrrd with a spacing": {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspacings: 1 2"),
+			"spacings at byte 47: expected 3 numbers"},
+		"nrrd with words": {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nspacings: 1 2 3\naxis mins: 1 2 x"),
+			"axis mins at byte 63: expected a number"},
+		"nrrd of text":    {nrrd("raw", "ascii", "uint8", "uint16"), "encoding at byte 48: expected raw"},
+		"nrrd of 16 bits": {nrrd("uint8", "uint16"), "endian at byte 0: expected little or big, found none"},
+		"nrrd twice": {nrrd("encoding: raw", "type: uint8"),
+			"header at byte 47: expected a field that occurs once"},
+		"nrrd without end": {nrrd("\n\n12345678", "\nx"), "header at byte 61: expected a field"},
+		"nrrd with time":   {nrrd("sizes: 2 2 2", "sizes: 2 2 2\nkinds: domain domain time"), "kinds at byte 47"},
+		"nrrd with a path": {nrrd("encoding: raw", "encoding: raw\ndata file: ../volume.raw"),
+			"data file at byte 61: expected the name of one file in the same directory"},
+		"nrrd too short":     {nrrd("12345678", "1234567"), "voxels at byte 62: expected 8 bytes"},
+		"nifti of two files": {nii(func(b []byte) { copy(b[344:], "ni1") }), "no such file"},
+		"analyze": {nii(func(b []byte) { clear(b[344:348]) }),
+			"unsupported ANALYZE 7.5 at byte 344: expected NIfTI"},
+		"nifti that is scaled": {nii(func(b []byte) { binary.LittleEndian.PutUint32(b[112:], 0x40000000) }),
+			"scl_slope at byte 112: expected no scaling, found 2 × value + 0"},
+		"nifti of complex":   {nii(func(b []byte) { b[70] = 32 }), "datatype at byte 70"},
+		"nifti of four axes": {nii(func(b []byte) { b[40] = 4; b[48] = 0 }), "dim[4]"},
+		"nifti of five axes": {nii(func(b []byte) { b[40] = 5; b[48] = 1; b[50] = 2 }), "dim[5]"},
+		"nifti of no axes":   {nii(func(b []byte) { b[40] = 0 }), "dim[0]"},
+		"nifti with voxels at 0": {nii(func(b []byte) { clear(b[108:112]) }),
+			"vox_offset at byte 108: expected 348 to"},
+		"nifti that is short":   {nii(func(b []byte) { b[46] = 99 }), "voxels at byte 4096"},
+		"tiff cut off":          {[]byte("II*\x00"), "header at byte 0"},
+		"tiff without a page":   {[]byte("II*\x00\x00\x00\x00\x00"), "first directory"},
+		"tiff without an end":   {[]byte("II*\x00\x08\x00\x00\x00\xff\xff"), "directory at byte 10"},
+		"tiff in a loop":        {loop, "directory at byte 8: expected each page once"},
+		"tiff of no width":      {tiff(0, 0), "ImageWidth at byte 8: expected 1 to 4294967295, found 0"},
+		"tiff of 12 bits":       {tiff(2, 12), "BitsPerSample at byte 8: expected one of [1 8 16 32 64], found 12"},
+		"tiff by JPEG":          {tiff(3, 7), "Compression at byte 8"},
+		"tiff of negatives":     {tiff(4, 0), "PhotometricInterpretation at byte 8: expected 0 as black"},
+		"tiff with strips away": {tiff(5, 60000), "strip 0 within the 232 bytes"},
+		"tiff with long strips": {tiff(7, 60000), "strip 0 within the 232 bytes"},
+		"tiff with more strips": {tiff(6, 1), "expected 4 strips, found 1 offsets and 1 lengths"},
+		"tiff with short strips": {tiff(7, 31),
+			"strip lengths at byte 8: expected at least 32 bytes in strip 0, found 31"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, test.file, test.want)
@@ -242,7 +281,8 @@ func TestDamagedStrip(t *testing.T) {
 func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"z2.tif", "z10.TIF", "z011.tiff"} {
-		write(t, filepath.Join(dir, name), tinyTIFF(binary.LittleEndian, tiff.Uncompressed, 1, 8, bytes.Repeat([]byte{byte(i)}, 16)))
+		write(t, filepath.Join(dir, name), tinyTIFF(binary.LittleEndian, tiff.Uncompressed, 1, 8,
+			bytes.Repeat([]byte{byte(i)}, 16)))
 	}
 	write(t, filepath.Join(dir, "Thumbs.db"), nil)
 	a := mustOpen(t, dir)
@@ -269,7 +309,8 @@ func TestDirectory(t *testing.T) {
 // TestPositionErr: an array with an invalid position opens, and has a PositionErr.
 func TestPositionErr(t *testing.T) {
 	const fields = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 1 1 1\nencoding: raw\nspace directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (0,0,0)\n\n1"
-	for change, invalid := range map[string]bool{"(1,0,0)=(1,0,0)": false, "(1,0,0)=(-1,0,0)": true, "(1,0,0)=(1,1,0)": true, "(0,0,0)=(0,0.5,0)": true, "(0,0,0)=(1e30,0,0)": true} {
+	for change, invalid := range map[string]bool{"(1,0,0)=(1,0,0)": false, "(1,0,0)=(-1,0,0)": true,
+		"(1,0,0)=(1,1,0)": true, "(0,0,0)=(0,0.5,0)": true, "(0,0,0)=(1e30,0,0)": true} {
 		from, to, _ := strings.Cut(change, "=")
 		path := filepath.Join(t.TempDir(), "file")
 		write(t, path, []byte(strings.Replace(fields, from, to, 1)))

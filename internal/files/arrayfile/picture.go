@@ -24,7 +24,8 @@ func (p *picture) place() (string, int64) { return p.Name(), -1 }
 // maxPicture is the greatest size of a picture in bytes. It is decoded as a whole.
 const maxPicture = 1 << 32
 
-// newPicture returns a picture with this size and type. ratio is the greatest number of pixels that a stored byte can stand for.
+// newPicture returns a picture with this size and type. ratio is the greatest number of pixels that a stored byte can
+// stand for.
 func newPicture(f *file, format string, size volume.Vec, t volume.Type, channels int, ratio int64) (*picture, error) {
 	p := &picture{file: f, format: format}
 	p.grid = volume.Grid{Size: size, Block: volume.Cube(1), Type: t, Channels: channels}
@@ -32,10 +33,12 @@ func newPicture(f *file, format string, size volume.Vec, t volume.Type, channels
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	if p.grid.Bytes() > maxPicture {
-		return nil, invalid(f.Name(), "pixels", 0, fmt.Sprintf("at most %d bytes of them", int64(maxPicture)), text(p.grid))
+		return nil, invalid(f.Name(), "pixels", 0, fmt.Sprintf("at most %d bytes of them", int64(maxPicture)),
+			text(p.grid))
 	}
 	if least := int64(size[0]) * int64(size[1]) / ratio; f.size < least {
-		return nil, invalid(f.Name(), "pixels", 0, fmt.Sprintf("at least %d bytes for %s", least, text(p.grid)), fmt.Sprint(f.size))
+		return nil, invalid(f.Name(), "pixels", 0, fmt.Sprintf("at least %d bytes for %s", least, text(p.grid)),
+			fmt.Sprint(f.size))
 	}
 	return p, nil
 }

@@ -57,14 +57,24 @@ func TestPNG(t *testing.T) {
 		channels int
 		value    func(x, y, c int) uint16
 	}{
-		"gray":    {drawn(image.NewGray(r), func(x, y int) color.Color { return color.Gray{v(x, y)} }), volume.Uint8, 1, func(x, y, _ int) uint16 { return uint16(v(x, y)) }},
-		"gray16":  {drawn(image.NewGray16(r), func(x, y int) color.Color { return color.Gray16{w(x, y)} }), volume.Uint16, 1, func(x, y, _ int) uint16 { return w(x, y) }},
-		"RGB":     {drawn(image.NewRGBA(r), func(x, y int) color.Color { return color.RGBA{v(x, y), 2, 3, 255} }), volume.Uint8, 3, func(x, y, c int) uint16 { return []uint16{uint16(v(x, y)), 2, 3}[c] }},
-		"RGBA":    {drawn(image.NewNRGBA(r), func(x, y int) color.Color { return color.NRGBA{v(x, y), 2, 3, 4} }), volume.Uint8, 4, func(x, y, c int) uint16 { return []uint16{uint16(v(x, y)), 2, 3, 4}[c] }},
-		"RGB16":   {drawn(image.NewRGBA64(r), func(x, y int) color.Color { return color.RGBA64{w(x, y), 2, 3, 0xffff} }), volume.Uint16, 3, func(x, y, c int) uint16 { return []uint16{w(x, y), 2, 3}[c] }},
-		"RGBA16":  {drawn(image.NewNRGBA64(r), func(x, y int) color.Color { return color.NRGBA64{w(x, y), 2, 3, 4} }), volume.Uint16, 4, func(x, y, c int) uint16 { return []uint16{w(x, y), 2, 3, 4}[c] }},
-		"palette": {drawn(image.NewPaletted(r, palette), func(x, y int) color.Color { return palette[v(x, y)] }), volume.Uint8, 1, func(x, y, _ int) uint16 { return uint16(v(x, y)) }},
-		"4 bits":  {drawn(image.NewPaletted(r, palette[:16]), func(x, y int) color.Color { return palette[x+y] }), volume.Uint8, 1, func(x, y, _ int) uint16 { return uint16(x + y) }},
+		"gray": {drawn(image.NewGray(r), func(x, y int) color.Color { return color.Gray{v(x, y)} }), volume.Uint8, 1,
+			func(x, y, _ int) uint16 { return uint16(v(x, y)) }},
+		"gray16": {drawn(image.NewGray16(r), func(x, y int) color.Color { return color.Gray16{w(x, y)} }),
+			volume.Uint16, 1, func(x, y, _ int) uint16 { return w(x, y) }},
+		"RGB": {drawn(image.NewRGBA(r), func(x, y int) color.Color { return color.RGBA{v(x, y), 2, 3, 255} }),
+			volume.Uint8, 3, func(x, y, c int) uint16 { return []uint16{uint16(v(x, y)), 2, 3}[c] }},
+		"RGBA": {drawn(image.NewNRGBA(r), func(x, y int) color.Color { return color.NRGBA{v(x, y), 2, 3, 4} }),
+			volume.Uint8, 4, func(x, y, c int) uint16 { return []uint16{uint16(v(x, y)), 2, 3, 4}[c] }},
+		"RGB16": {drawn(image.NewRGBA64(r), func(x,
+			y int) color.Color {
+			return color.RGBA64{w(x, y), 2, 3, 0xffff}
+		}), volume.Uint16, 3, func(x, y, c int) uint16 { return []uint16{w(x, y), 2, 3}[c] }},
+		"RGBA16": {drawn(image.NewNRGBA64(r), func(x, y int) color.Color { return color.NRGBA64{w(x, y), 2, 3, 4} }),
+			volume.Uint16, 4, func(x, y, c int) uint16 { return []uint16{w(x, y), 2, 3, 4}[c] }},
+		"palette": {drawn(image.NewPaletted(r, palette), func(x, y int) color.Color { return palette[v(x, y)] }),
+			volume.Uint8, 1, func(x, y, _ int) uint16 { return uint16(v(x, y)) }},
+		"4 bits": {drawn(image.NewPaletted(r, palette[:16]), func(x, y int) color.Color { return palette[x+y] }),
+			volume.Uint8, 1, func(x, y, _ int) uint16 { return uint16(x + y) }},
 	} {
 		dir := t.TempDir()
 		for z := range 2 {
@@ -143,7 +153,8 @@ func TestPictureErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, gray[:len(gray)-20])
 	a := mustOpen(t, path)
-	if err := a.Read(t.Context(), volume.Box{Max: a.Grid.Size}, make([]byte, 15)); err == nil || !strings.Contains(err.Error(), path+": PNG: ") {
+	if err := a.Read(t.Context(), volume.Box{Max: a.Grid.Size}, make([]byte, 15)); err == nil ||
+		!strings.Contains(err.Error(), path+": PNG: ") {
 		t.Errorf("damaged: %v", err)
 	}
 }
@@ -163,11 +174,13 @@ func TestMixedDirectory(t *testing.T) {
 		t.Errorf("got %v, %v", err, a.Unchanged())
 	}
 	write(t, filepath.Join(dir, "3.png"), []byte("text"))
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "3.png: magic at byte 0: expected that of a TIFF, PNG or JPEG") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(),
+		"3.png: magic at byte 0: expected that of a TIFF, PNG or JPEG") {
 		t.Errorf("got %v", err)
 	}
 	write(t, filepath.Join(dir, "overview.jpg"), nil)
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "expected planes of one format, found 1.png beside overview.jpg") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(),
+		"expected planes of one format, found 1.png beside overview.jpg") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -26,7 +26,8 @@ func (a *Array) openPNG(f *file) (plane, error) {
 		return nil, err
 	}
 	if len(start) < 33 || string(start[12:16]) != "IHDR" {
-		return nil, invalid(f.Name(), "first chunk", 12, "IHDR", fmt.Sprintf("%q", start[min(12, len(start)):min(16, len(start))]))
+		return nil, invalid(f.Name(), "first chunk", 12, "IHDR",
+			fmt.Sprintf("%q", start[min(12, len(start)):min(16, len(start))]))
 	}
 	width, height := binary.BigEndian.Uint32(start[16:]), binary.BigEndian.Uint32(start[20:])
 	if max(width, height) > math.MaxInt32 {

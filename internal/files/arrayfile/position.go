@@ -27,7 +27,8 @@ var nanometres = map[string]float64{
 	"m": 1e9, "meter": 1e9, "metre": 1e9,
 }
 
-// unitOf returns a unit of length in nm, or 0 if it has no such name. Names that are words may be plurals and have capital letters.
+// unitOf returns a unit of length in nm, or 0 if it has no such name. Names that are words may be plurals and have
+// capital letters.
 func unitOf(name string) float64 {
 	if len(name) > len("ms") { // not a length
 		if nm := nanometres[strings.TrimSuffix(strings.ToLower(name), "s")]; nm != 0 {
@@ -37,15 +38,16 @@ func unitOf(name string) float64 {
 	return nanometres[name]
 }
 
-// setPosition sets Origin from the position of voxel 0,0,0 in the header. pitch is the distance between voxels, in the same
-// unit. If the position is not valid, setPosition sets PositionErr.
+// setPosition sets Origin from the position of voxel 0,0,0 in the header. pitch is the distance between voxels, in the
+// same unit. If the position is not valid, setPosition sets PositionErr.
 func (a *Array) setPosition(name string, origin, pitch [3]float64) {
 	var at volume.Vec
 	for axis := range 3 {
 		v := origin[axis] / pitch[axis]
 		whole := math.Round(v)
 		if !(math.Abs(v-whole) <= maxDeviation) || math.Abs(whole) > MaxCoordinate {
-			a.PositionErr = fmt.Errorf("%s: voxel 0,0,0 is at %v voxels on axis %c, not at a whole number: %w", name, v, "xyz"[axis], ErrPosition)
+			a.PositionErr = fmt.Errorf("%s: voxel 0,0,0 is at %v voxels on axis %c, not at a whole number: %w", name, v,
+				"xyz"[axis], ErrPosition)
 			return
 		}
 		at[axis] = int(whole)

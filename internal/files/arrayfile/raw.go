@@ -18,7 +18,8 @@ type RawShape struct {
 	Type      volume.Type
 	Channels  int
 	BigEndian bool
-	Axes      string // of the file, slowest first, as numpy's tofile writes them; empty: zyx, or zyxc with several channels
+	// of the file, slowest first, as numpy's tofile writes them; empty: zyx, or zyxc with several channels
+	Axes string
 }
 
 // OpenRaw opens a file of voxels without a header. The size of the file must match.
@@ -45,7 +46,8 @@ func (s RawShape) open(a *Array, name string) error {
 	return a.setRawAxes(s.Axes)
 }
 
-// setRawAxes sets the layout of a file without a header. Unlike that of other files, its shape follows from the names of the axes.
+// setRawAxes sets the layout of a file without a header. Unlike that of other files, its shape follows from the names
+// of the axes.
 func (a *Array) setRawAxes(axes string) error {
 	size, usual := a.Grid.Size, "zyx"
 	a.Layout = Layout{Shape: []int{size[2], size[1], size[0]}, Axes: usual, named: true, channels: 1}
@@ -74,7 +76,8 @@ type RawGuess struct {
 	Types []volume.Type
 }
 
-// GuessRaw returns what a file of n bytes without a header may have. A size of nil means any cube, and no types mean all.
+// GuessRaw returns what a file of n bytes without a header may have. A size of nil means any cube, and no types mean
+// all.
 func GuessRaw(n int64, size *volume.Vec, types []volume.Type, channels int) (all []RawGuess) {
 	if types == nil {
 		types = volume.Types()

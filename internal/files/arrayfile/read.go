@@ -11,8 +11,8 @@ import (
 // Read reads a box, in voxels of the array, into dst. dst must have the bytes of the box. It gets the voxels in Fortran
 // order (x fastest) with interleaved channels and little-endian values.
 //
-// Unless Sequential, any number of goroutines may read any boxes. A Sequential array is one compressed stream. Its boxes must
-// be whole rows in the order of the file, each at most once. Read skips what lies between two boxes.
+// Unless Sequential, any number of goroutines may read any boxes. A Sequential array is one compressed stream. Its
+// boxes must be whole rows in the order of the file, each at most once. Read skips what lies between two boxes.
 func (a *Array) Read(ctx context.Context, box volume.Box, dst []byte) error {
 	if box.Empty() || box.Intersect(volume.Box{Max: a.Grid.Size}) != box {
 		return fmt.Errorf("%s: box %v: expected a part of %v voxels", a.Name(), box, a.Grid.Size)
@@ -95,7 +95,8 @@ func (f flat) read(ctx context.Context, box volume.Box, dst []byte) error {
 	return nil
 }
 
-// together returns how many rows of a box are read at a time, because less time is needed to read what lies between them than to ask again.
+// together returns how many rows of a box are read at a time, because less time is needed to read what lies between
+// them than to ask again.
 func (f flat) together(box volume.Box) int {
 	voxel := f.value * f.channels
 	row, gap := f.size[0]*voxel, (f.size[0]-box.Size()[0])*voxel
@@ -105,7 +106,8 @@ func (f flat) together(box volume.Box) int {
 	return max(1, f.span/row)
 }
 
-// readRuns reads runs of bytes, each at the distance of a row, from an offset on. It returns how many bytes of the runs it has read.
+// readRuns reads runs of bytes, each at the distance of a row, from an offset on. It returns how many bytes of the runs
+// it has read.
 func (f flat) readRuns(dst []byte, run int, at int64) (int, error) {
 	if len(dst) == run {
 		return f.ReadAt(dst, at)

@@ -97,14 +97,16 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestRowsTogether reads all boxes of small arrays, with rows that are read together, in groups of all sizes, and alone.
+// TestRowsTogether reads all boxes of small arrays, with rows that are read together, in groups of all sizes, and
+// alone.
 func TestRowsTogether(t *testing.T) {
 	together := 0
 	for size := range (volume.Box{Min: volume.Cube(1), Max: volume.Cube(5)}).All() {
 		voxels := counted(2 * size[0] * size[1] * size[2])
 		for gap := range 7 {
 			for _, span := range []int{1, 5, 8, 20, 99} {
-				f := flat{ReaderAt: bytes.NewReader(append([]byte("head"), voxels...)), name: "f", offset: 4, size: size, value: 1, channels: 2, limits: limits{gap: gap, span: span}}
+				f := flat{ReaderAt: bytes.NewReader(append([]byte("head"), voxels...)), name: "f", offset: 4,
+					size: size, value: 1, channels: 2, limits: limits{gap: gap, span: span}}
 				for lo := range (volume.Box{Max: size}).All() {
 					for hi := range (volume.Box{Min: lo, Max: size}).All() {
 						box := volume.Box{Min: lo, Max: hi.Add(volume.Cube(1))}
@@ -118,7 +120,8 @@ func TestRowsTogether(t *testing.T) {
 						}
 						got := make([]byte, len(want))
 						if err := f.read(t.Context(), box, got); err != nil || !bytes.Equal(got, want) {
-							t.Fatalf("%v of %v, gap %d, span %d: got % x, want % x: %v", box, size, gap, span, got, want, err)
+							t.Fatalf("%v of %v, gap %d, span %d: got % x, want % x: %v", box, size, gap, span, got,
+								want, err)
 						}
 					}
 				}

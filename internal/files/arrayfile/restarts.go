@@ -33,8 +33,8 @@ type Index interface {
 	Size() int64
 }
 
-// restartsVersion is the version of the format of an index: the windows before each place, compressed by zlib; a record for each
-// place; and a footer. All numbers are little-endian.
+// restartsVersion is the version of the format of an index: the windows before each place, compressed by zlib; a record
+// for each place; and a footer. All numbers are little-endian.
 const restartsVersion = 1
 
 // record is a place to start from.
@@ -144,7 +144,8 @@ func readRestarts(file Index, s *stream, plain *os.File) (*restarts, error) {
 	if f.Plain != s.end || f.Records < 1 || f.Records > at/recordSize {
 		return nil, errIndex
 	}
-	r := &restarts{stream: s, file: file, plain: plain, points: make([]record, f.Records), done: make([]bool, f.Records), busy: map[int]chan struct{}{}}
+	r := &restarts{stream: s, file: file, plain: plain, points: make([]record, f.Records),
+		done: make([]bool, f.Records), busy: map[int]chan struct{}{}}
 	at -= f.Records * recordSize
 	if err := readAt(file, at, r.points); err != nil {
 		return nil, err
@@ -154,7 +155,8 @@ func readRestarts(file Index, s *stream, plain *os.File) (*restarts, error) {
 		if i > 0 {
 			before = r.points[i-1]
 		}
-		if p.Plain <= before.Plain || p.Plain >= s.end || p.Bit < before.Bit || int64(p.History) > p.Plain || p.History > codec.Window ||
+		if p.Plain <= before.Plain || p.Plain >= s.end || p.Bit < before.Bit || int64(p.History) > p.Plain ||
+			p.History > codec.Window ||
 			p.Length > maxWindow || p.At < 0 || p.At > at-int64(p.Length) || (p.Plain == 0) != (i == 0) {
 			return nil, errIndex
 		}
@@ -170,7 +172,8 @@ func readAt(file Index, at int64, to any) error {
 	return binary.Read(io.NewSectionReader(file, at, int64(binary.Size(to))), binary.LittleEndian, to)
 }
 
-// unpack puts the parts that have the bytes from off up to end into the file. It fails with errIndex if the index is wrong.
+// unpack puts the parts that have the bytes from off up to end into the file. It fails with errIndex if the index is
+// wrong.
 func (r *restarts) unpack(off, end int64) error {
 	i := sort.Search(len(r.points), func(i int) bool { return r.points[i].Plain > off }) - 1
 	for ; i < len(r.points) && r.points[i].Plain < end; i++ {

@@ -69,7 +69,8 @@ func compressible(n int) []byte {
 // packedFiles writes files with the same voxels, compressed in several ways.
 func packedFiles(t *testing.T, dir string, voxels []byte, size volume.Vec) (names []string) {
 	t.Helper()
-	nrrd := fmt.Sprintf("NRRD0005\ntype: uchar\ndimension: 3\nsizes: %d %d %d\nencoding: gzip\n\n", size[0], size[1], size[2])
+	nrrd := fmt.Sprintf("NRRD0005\ntype: uchar\ndimension: 3\nsizes: %d %d %d\nencoding: gzip\n\n", size[0], size[1],
+		size[2])
 	for _, level := range []int{gzip.NoCompression, gzip.BestSpeed, gzip.BestCompression, gzip.HuffmanOnly} {
 		var b bytes.Buffer
 		b.WriteString(nrrd)
@@ -97,8 +98,10 @@ func packedFiles(t *testing.T, dir string, voxels []byte, size volume.Vec) (name
 		t.Fatal(err)
 	}
 	name := filepath.Join(dir, "z.mha")
-	write(t, name, fmt.Appendf(nil, "NDims = 3\nDimSize = %d %d %d\nCompressedData = True\nCompressedDataSize = %d\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n%s",
-		size[0], size[1], size[2], b.Len(), b.Bytes()))
+	write(t, name,
+		fmt.Appendf(nil,
+			"NDims = 3\nDimSize = %d %d %d\nCompressedData = True\nCompressedDataSize = %d\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n%s",
+			size[0], size[1], size[2], b.Len(), b.Bytes()))
 	return append(names, name)
 }
 
@@ -121,8 +124,9 @@ func readPlane(t *testing.T, a *Array, z int) ([]byte, error) {
 	return b, a.Read(t.Context(), volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{size[0], size[1], z + 1}}, b)
 }
 
-// TestRestartPoints: a pass over a compressed stream leaves an index. With it, a read decompresses the parts that it needs, in any order.
-// An index that is damaged, or that is not of this stream, costs another pass, and the bytes are right.
+// TestRestartPoints: a pass over a compressed stream leaves an index. With it, a read decompresses the parts that it
+// needs, in any order. An index that is damaged, or that is not of this stream, costs another pass, and the bytes are
+// right.
 func TestRestartPoints(t *testing.T) {
 	size := volume.Vec{100, 100, 150}
 	voxels := compressible(size[0] * size[1] * size[2])
@@ -134,7 +138,8 @@ func TestRestartPoints(t *testing.T) {
 		if p, ok := a.Packed(); !ok || p.Indexed || p.Bytes < int64(len(voxels)) {
 			t.Errorf("%s: before: %+v, %v", name, p, ok)
 		}
-		if got, err := readPlane(t, a, size[2]-1); err != nil || !bytes.Equal(got, voxels[len(voxels)-plane:]) || len(u.points) < 8 {
+		if got, err := readPlane(t, a, size[2]-1); err != nil || !bytes.Equal(got, voxels[len(voxels)-plane:]) ||
+			len(u.points) < 8 {
 			t.Fatalf("%s: the pass: %v, %d places", name, err, len(u.points))
 		}
 		a, u = unpackedArray(t, name, store)
@@ -198,8 +203,8 @@ func damageIndex(t *testing.T, name string, store *memoryIndexes, voxels []byte,
 	}
 }
 
-// TestOtherStream: with the index of another stream of the same length, the bytes are right. A source that was damaged after its index was
-// made is an error that names the file.
+// TestOtherStream: with the index of another stream of the same length, the bytes are right. A source that was damaged
+// after its index was made is an error that names the file.
 func TestOtherStream(t *testing.T) {
 	size := volume.Vec{100, 100, 60}
 	voxels := compressible(size[0] * size[1] * size[2])
@@ -245,7 +250,8 @@ func TestOtherStream(t *testing.T) {
 	}
 }
 
-// TestWrongChecksumOfStream: a stream whose checksum or length is wrong is an error, also of the bytes before, when it was read to its end.
+// TestWrongChecksumOfStream: a stream whose checksum or length is wrong is an error, also of the bytes before, when it
+// was read to its end.
 func TestWrongChecksumOfStream(t *testing.T) {
 	size := volume.Vec{100, 100, 60}
 	voxels := compressible(size[0] * size[1] * size[2])

@@ -42,7 +42,8 @@ func (a *Array) setVoxels(s section) error {
 		}
 		f.offset, f.sequential = s.skip, true
 	} else if rest := s.size - f.offset; rest < want || s.exact && rest != want {
-		return invalid(s.Name(), "voxels", f.offset, fmt.Sprintf("%d bytes for %s", want, a.describe()), fmt.Sprint(rest))
+		return invalid(s.Name(), "voxels", f.offset, fmt.Sprintf("%d bytes for %s", want, a.describe()),
+			fmt.Sprint(rest))
 	}
 	a.voxels = f
 	return nil

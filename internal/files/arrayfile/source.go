@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Unit returns the size of the smallest box that is read without decoding, or passing over, voxels beside it: a row of a flat file,
-// a strip or a tile of a TIFF, a whole picture.
+// Unit returns the size of the smallest box that is read without decoding, or passing over, voxels beside it: a row of
+// a flat file, a strip or a tile of a TIFF, a whole picture.
 func (a *Array) Unit() volume.Vec {
 	switch v := a.voxels.(type) {
 	case *planes:

@@ -2,9 +2,9 @@ package arrayfile
 
 import "slices"
 
-// StoredBytes returns the stored bytes of each plane, first plane first, or nil if all planes have as many. No voxel is read for it: a
-// picture has the size of its file, and a page of a TIFF the lengths of its chunks. They are the same on all machines that see the
-// files. The caller owns the slice.
+// StoredBytes returns the stored bytes of each plane, first plane first, or nil if all planes have as many. No voxel is
+// read for it: a picture has the size of its file, and a page of a TIFF the lengths of its chunks. They are the same on
+// all machines that see the files. The caller owns the slice.
 func (a *Array) StoredBytes() []int64 {
 	p, ok := a.voxels.(*planes)
 	if !ok {

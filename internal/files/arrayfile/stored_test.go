@@ -47,15 +47,22 @@ func TestStoredBytes(t *testing.T) {
 		file []byte
 		want []int64
 	}{
-		"pages": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate}, chunks(noise.Pix, 32), chunks(black.Pix, 32)), []int64{int64(n), int64(b)}},
-		"strips": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate, rows: 16}, chunks(noise.Pix, 16), chunks(black.Pix, 16)),
+		"pages": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate}, chunks(noise.Pix, 32),
+			chunks(black.Pix, 32)), []int64{int64(n), int64(b)}},
+		"strips": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate, rows: 16}, chunks(noise.Pix, 16),
+			chunks(black.Pix, 16)),
 			[]int64{int64(half + len(deflated(noise.Pix[512:]))), int64(2 * dark)}},
-		"tiles": {tiffOf(tiffFields{width: 20, height: 30, compression: tiff.Deflate, tile: 32}, chunks(black.Pix, 32), chunks(noise.Pix, 32)), []int64{int64(b), int64(n)}},
-		"channels": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate, description: "ImageJ=1.5\nimages=4\nchannels=2\nslices=2\n"},
-			chunks(noise.Pix, 32), chunks(black.Pix, 32), chunks(black.Pix, 32), chunks(black.Pix, 32)), []int64{int64(n + b), int64(2 * b)}},
-		"plain":          {tiffOf(tiffFields{width: 32, height: 32, rows: 16}, plain, plain), nil},
-		"one page":       {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate}, chunks(noise.Pix, 32)), nil},
-		"ImageJ, 1 page": {tiffOf(tiffFields{width: 32, height: 16, description: "ImageJ=1.5\nimages=2\nslices=2\n"}, [][]byte{noise.Pix}), nil},
+		"tiles": {tiffOf(tiffFields{width: 20, height: 30, compression: tiff.Deflate, tile: 32}, chunks(black.Pix, 32),
+			chunks(noise.Pix, 32)), []int64{int64(b), int64(n)}},
+		"channels": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate,
+			description: "ImageJ=1.5\nimages=4\nchannels=2\nslices=2\n"},
+			chunks(noise.Pix, 32), chunks(black.Pix, 32), chunks(black.Pix, 32), chunks(black.Pix, 32)),
+			[]int64{int64(n + b), int64(2 * b)}},
+		"plain": {tiffOf(tiffFields{width: 32, height: 32, rows: 16}, plain, plain), nil},
+		"one page": {tiffOf(tiffFields{width: 32, height: 32, compression: tiff.Deflate}, chunks(noise.Pix, 32)),
+			nil},
+		"ImageJ, 1 page": {tiffOf(tiffFields{width: 32, height: 16, description: "ImageJ=1.5\nimages=2\nslices=2\n"},
+			[][]byte{noise.Pix}), nil},
 	} {
 		path := filepath.Join(t.TempDir(), "f.tif")
 		write(t, path, test.file)

@@ -21,8 +21,8 @@ const (
 	bzip2Encoding
 )
 
-// maxRatio has the greatest number of bytes that a compressed byte can stand for. DEFLATE copies up to 258 bytes with two
-// bits. A block of bzip2 has up to 900,000 runs of 259 bytes and at least 30 bytes.
+// maxRatio has the greatest number of bytes that a compressed byte can stand for. DEFLATE copies up to 258 bytes with
+// two bits. A block of bzip2 has up to 900,000 runs of 259 bytes and at least 30 bytes.
 var maxRatio = map[encoding]int64{gzipEncoding: 1032, zlibEncoding: 1032, bzip2Encoding: 900_000 * 259 / 5 / 30}
 
 // framing returns what is around the stream of DEFLATE. ok is false for another compression.
@@ -81,10 +81,12 @@ func (s *stream) start() {
 		s.plain = s.inflater
 		return
 	}
-	s.plain = bzip2.NewReader(bufio.NewReaderSize(io.NewSectionReader(s.source, s.offset, s.file.size-s.offset), readAhead))
+	s.plain = bzip2.NewReader(bufio.NewReaderSize(io.NewSectionReader(s.source, s.offset, s.file.size-s.offset),
+		readAhead))
 }
 
-// place returns where the stream can be decoded from behind the bytes that were read. It returns false if that is not known.
+// place returns where the stream can be decoded from behind the bytes that were read. It returns false if that is not
+// known.
 func (s *stream) place() (codec.Restart, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +96,8 @@ func (s *stream) place() (codec.Restart, bool) {
 	return s.inflater.Restart()
 }
 
-// close gives back what reads have taken. The next read starts again. close returns the error of the source that a read has had, if any.
+// close gives back what reads have taken. The next read starts again. close returns the error of the source that a read
+// has had, if any.
 func (s *stream) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,13 +127,14 @@ func (n *noted) ReadAt(p []byte, off int64) (int, error) {
 	return read, err
 }
 
-// ReadAt implements io.ReaderAt. Bytes between the last read and off are skipped. A read of the last byte also reads the
-// checksum, and fails if the stream is longer.
+// ReadAt implements io.ReaderAt. Bytes between the last read and off are skipped. A read of the last byte also reads
+// the checksum, and fails if the stream is longer.
 func (s *stream) ReadAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if off < s.at {
-		return 0, fmt.Errorf("%s: a compressed stream has only one direction: byte %d after byte %d", s.Name(), off, s.at)
+		return 0, fmt.Errorf("%s: a compressed stream has only one direction: byte %d after byte %d", s.Name(), off,
+			s.at)
 	}
 	if s.plain == nil {
 		s.start()

@@ -16,7 +16,8 @@ type tiffPages struct {
 	ome    *omeSet // nil: the file is no OME-TIFF
 }
 
-// openTIFF reads the directories of a file. Each page is a plane, unless the description says that several are its channels.
+// openTIFF reads the directories of a file. Each page is a plane, unless the description says that several are its
+// channels.
 func (a *Array) openTIFF(f *file) error {
 	var p tiffPages
 	if err := p.add(f); err != nil {
@@ -86,8 +87,8 @@ func (p *tiffPages) addPage(r *tiffReader, d *tiffDirectory) error {
 	return nil
 }
 
-// openCopies opens the smaller copies of the planes, as OME-TIFF has them: level i of the pyramid is the i-th copy of each page. A level
-// that cannot be opened ends the pyramid, with a warning.
+// openCopies opens the smaller copies of the planes, as OME-TIFF has them: level i of the pyramid is the i-th copy of
+// each page. A level that cannot be opened ends the pyramid, with a warning.
 func (a *Array) openCopies(p *tiffPages) {
 	for level := range p.copies[0] {
 		b, err := a.openCopy(p, level)
@@ -158,7 +159,8 @@ func (a *Array) palette(d *tiffDirectory) {
 	}
 }
 
-// openTIFFPlane opens a file of a directory, which must have one page. The description of the first gives the voxel size.
+// openTIFFPlane opens a file of a directory, which must have one page. The description of the first gives the voxel
+// size.
 func (a *Array) openTIFFPlane(f *file, first bool) (plane, error) {
 	r, at, err := newTIFFReader(f)
 	if err != nil {

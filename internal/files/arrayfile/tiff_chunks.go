@@ -14,13 +14,15 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// maxChunk is the greatest size of a tile or a compressed strip when it is expanded, in bytes. Chunks are expanded as a whole.
+// maxChunk is the greatest size of a tile or a compressed strip when it is expanded, in bytes. Chunks are expanded as a
+// whole.
 const maxChunk = 1 << 28
 
-// tiffRatio has the greatest number of bytes that a stored byte can stand for. A code of LZW has 9 to 12 bits and stands for up to
-// 2^12 bytes. A block of zstd with one repeated byte has 4 bytes and stands for up to 2^17.
+// tiffRatio has the greatest number of bytes that a stored byte can stand for. A code of LZW has 9 to 12 bits and
+// stands for up to 2^12 bytes. A block of zstd with one repeated byte has 4 bytes and stands for up to 2^17.
 var tiffRatio = map[uint64]int64{
-	tiff.Uncompressed: 1, tiff.PackBits: 64, tiff.Deflate: 1032, tiff.OldDeflate: 1032, tiff.LZW: 1 << 12, tiff.Zstd: 1 << 16,
+	tiff.Uncompressed: 1, tiff.PackBits: 64, tiff.Deflate: 1032, tiff.OldDeflate: 1032, tiff.LZW: 1 << 12,
+	tiff.Zstd: 1 << 16,
 }
 
 func (p *tiffPage) decoded() bool { return p.tiled || p.packed || p.compression != tiff.Uncompressed }
@@ -93,7 +95,8 @@ func (p *tiffPage) readBand(r io.ReaderAt, y0, y1 int, dst []byte) error {
 	return nil
 }
 
-// readTiles reads a box of a page of tiles, in which z is not looked at. It decodes only the tiles that have pixels of the box.
+// readTiles reads a box of a page of tiles, in which z is not looked at. It decodes only the tiles that have pixels of
+// the box.
 func (p *tiffPage) readTiles(box volume.Box, dst []byte) error {
 	r, done, err := p.f.reader()
 	if err != nil {
@@ -211,8 +214,8 @@ func (p *tiffPage) decompress(dst, stored []byte) (int, error) {
 	}
 }
 
-// readChecked fills dst, and goes on to the checksum after it. A chunk may have more bytes than its rows, and the checksum may be
-// missing.
+// readChecked fills dst, and goes on to the checksum after it. A chunk may have more bytes than its rows, and the
+// checksum may be missing.
 func readChecked(r io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(r, dst)
 	if err != nil {
@@ -228,15 +231,16 @@ func readChecked(r io.Reader, dst []byte) (int, error) {
 var zlibs sync.Pool
 
 var zstds = sync.Pool{New: func() any {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxChunk))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxChunk))
 	if err != nil {
 		panic(err) // not with these options
 	}
 	return d
 }}
 
-// unpackBits decodes PackBits (TIFF 6.0, section 9): n ≥ 0 is followed by n + 1 bytes, n > −128 by one byte that stands for
-// 1 − n.
+// unpackBits decodes PackBits (TIFF 6.0, section 9): n ≥ 0 is followed by n + 1 bytes, n > −128 by one byte that stands
+// for 1 − n.
 func unpackBits(dst, src []byte) (at int, err error) {
 	for at < len(dst) {
 		if len(src) < 2 {

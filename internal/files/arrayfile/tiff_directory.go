@@ -61,7 +61,8 @@ func (r *tiffReader) bytes(field string, at, n int64) ([]byte, error) {
 		return nil, r.bad(field, at, fmt.Sprintf("%d bytes in a file of %d", n, r.f.size), "the end of the file")
 	}
 	if r.room -= n; r.room < 0 {
-		return nil, r.bad(field, at, fmt.Sprintf("directories and fields that do not overlap in a file of %d bytes", r.f.size), "some that do")
+		return nil, r.bad(field, at, fmt.Sprintf("directories and fields that do not overlap in a file of %d bytes",
+			r.f.size), "some that do")
 	}
 	b := make([]byte, n)
 	if read, err := r.f.ReadAt(b, at); int64(read) < n {
@@ -174,7 +175,8 @@ func (d *tiffDirectory) single(tag uint16, def uint64) (uint64, error) {
 	}
 	for _, v := range all {
 		if v != all[0] {
-			return 0, d.bad(fmt.Sprintf("tag %d", tag), d.at, "the same for all samples", fmt.Sprintf("%d and %d", all[0], v))
+			return 0, d.bad(fmt.Sprintf("tag %d", tag), d.at, "the same for all samples",
+				fmt.Sprintf("%d and %d", all[0], v))
 		}
 	}
 	return all[0], nil

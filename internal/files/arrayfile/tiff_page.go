@@ -46,14 +46,16 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 		{tiff.TagImageWidth, "ImageWidth", 0, nil, &width},
 		{tiff.TagImageLength, "ImageLength", 0, nil, &height},
 		{tiff.TagBitsPerSample, "BitsPerSample", 1, []uint64{1, 8, 16, 32, 64}, &bits},
-		{tiff.TagSampleFormat, "SampleFormat", tiff.Unsigned, []uint64{tiff.Unsigned, tiff.Signed, tiff.Float}, &format},
+		{tiff.TagSampleFormat, "SampleFormat", tiff.Unsigned, []uint64{tiff.Unsigned, tiff.Signed, tiff.Float},
+			&format},
 		{tiff.TagSamplesPerPixel, "SamplesPerPixel", 1, nil, &samples},
 		{tiff.TagCompression, "Compression", tiff.Uncompressed, []uint64{
 			tiff.Uncompressed, tiff.LZW, tiff.Deflate, tiff.OldDeflate, tiff.PackBits, tiff.Zstd,
 		}, &p.compression},
 		{tiff.TagPredictor, "Predictor", 1, []uint64{1, tiff.Differences, tiff.FloatDifferences}, &p.predictor},
 		{tiff.TagPlanarConfiguration, "PlanarConfiguration", 1, []uint64{1, 2}, &planar},
-		{tiff.TagPhotometric, "PhotometricInterpretation", 1, []uint64{tiff.WhiteIsZero, tiff.BlackIsZero, tiff.RGB, tiff.Palette}, &photometric},
+		{tiff.TagPhotometric, "PhotometricInterpretation", 1, []uint64{tiff.WhiteIsZero, tiff.BlackIsZero, tiff.RGB,
+			tiff.Palette}, &photometric},
 		{tiff.TagOrientation, "Orientation", 1, []uint64{1}, &orientation}, // others turn or mirror the page
 		{tiff.TagFillOrder, "FillOrder", 1, []uint64{1}, &fill},            // 2 reverses the bits of each byte
 		{tiff.TagImageDepth, "ImageDepth", 1, []uint64{1}, &depth},         // a page of several planes
@@ -87,7 +89,8 @@ func (d *tiffDirectory) page() (*tiffPage, error) {
 	if p.predictor == tiff.Differences && isFloat || p.predictor == tiff.FloatDifferences && !isFloat {
 		return nil, d.bad("Predictor", d.at, fmt.Sprintf("one for %v", t), p.predictor)
 	}
-	p.grid = volume.Grid{Size: volume.Vec{int(width), int(height), 1}, Block: volume.Cube(1), Type: t, Channels: int(samples)}
+	p.grid = volume.Grid{Size: volume.Vec{int(width), int(height), 1}, Block: volume.Cube(1), Type: t,
+		Channels: int(samples)}
 	if err := p.grid.Validate(); err != nil {
 		return nil, unreadable(p.f.Name(), "page", d.at, err)
 	}
@@ -159,7 +162,8 @@ func (p *tiffPage) findChunks(d *tiffDirectory) (err error) {
 		}
 	} else {
 		width = uint64(p.grid.Size[0])
-		if err := d.readChoice(tiffChoice{tiff.TagRowsPerStrip, "RowsPerStrip", math.MaxUint32, nil, &rows}); err != nil {
+		if err := d.readChoice(tiffChoice{tiff.TagRowsPerStrip, "RowsPerStrip", math.MaxUint32, nil,
+			&rows}); err != nil {
 			return err
 		}
 		rows = min(rows, uint64(p.grid.Size[1]))
@@ -178,7 +182,8 @@ func (p *tiffPage) findChunks(d *tiffDirectory) (err error) {
 	}
 	want := int64(p.across()) * int64((p.grid.Size[1]+p.rows-1)/p.rows) * int64(p.samples)
 	if int64(len(p.offsets)) != want || int64(len(p.counts)) != want {
-		return p.bad(p.noun()+" offsets", d.at, fmt.Sprintf("%d %ss", want, p.noun()), fmt.Sprintf("%d offsets and %d lengths", len(p.offsets), len(p.counts)))
+		return p.bad(p.noun()+" offsets", d.at, fmt.Sprintf("%d %ss", want, p.noun()),
+			fmt.Sprintf("%d offsets and %d lengths", len(p.offsets), len(p.counts)))
 	}
 	return p.checkChunks(d)
 }
@@ -188,14 +193,17 @@ func (p *tiffPage) checkChunks(d *tiffDirectory) error {
 	size := uint64(p.f.size)
 	for i := range p.offsets {
 		if p.counts[i] > size || p.offsets[i] > size-p.counts[i] {
-			return p.bad(p.noun()+" offsets", d.at, fmt.Sprintf("%s %d within the %d bytes of the file", p.noun(), i, size), fmt.Sprintf("bytes %d + %d", p.offsets[i], p.counts[i]))
+			return p.bad(p.noun()+" offsets", d.at, fmt.Sprintf("%s %d within the %d bytes of the file", p.noun(), i,
+				size), fmt.Sprintf("bytes %d + %d", p.offsets[i], p.counts[i]))
 		}
 		if least := p.plainBytes(i) / tiffRatio[p.compression]; p.counts[i] < uint64(least) {
-			return p.bad(p.noun()+" lengths", d.at, fmt.Sprintf("at least %d bytes in %s %d", least, p.noun(), i), p.counts[i])
+			return p.bad(p.noun()+" lengths", d.at, fmt.Sprintf("at least %d bytes in %s %d", least, p.noun(), i),
+				p.counts[i])
 		}
 	}
 	if (p.tiled || p.compression != tiff.Uncompressed) && p.chunkBytes(0) > maxChunk {
-		return p.bad(p.noun()+" size", d.at, fmt.Sprintf("%ss of at most %d bytes", p.noun(), maxChunk), p.chunkBytes(0))
+		return p.bad(p.noun()+" size", d.at, fmt.Sprintf("%ss of at most %d bytes", p.noun(), maxChunk),
+			p.chunkBytes(0))
 	}
 	return nil
 }
@@ -257,7 +265,8 @@ func repeat(first plane, n int) ([]plane, error) {
 		return nil, p.bad("images in the description", p.at, "a page for each, or one page without compression", n)
 	}
 	if rest := (p.f.size - int64(p.offsets[0])) / size; int64(n) > rest {
-		return nil, p.bad("images in the description", p.at, fmt.Sprintf("at most the %d that fit in the file", rest), n)
+		return nil, p.bad("images in the description", p.at, fmt.Sprintf("at most the %d that fit in the file", rest),
+			n)
 	}
 	all := make([]plane, n)
 	for i := range all {

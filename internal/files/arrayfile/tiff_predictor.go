@@ -19,22 +19,26 @@ func undoDifferences(b []byte, row int, g volume.Grid) {
 			}
 		case 2:
 			for i := step; i < row; i += 2 {
-				binary.LittleEndian.PutUint16(line[i:], binary.LittleEndian.Uint16(line[i:])+binary.LittleEndian.Uint16(line[i-step:]))
+				binary.LittleEndian.PutUint16(line[i:],
+					binary.LittleEndian.Uint16(line[i:])+binary.LittleEndian.Uint16(line[i-step:]))
 			}
 		case 4:
 			for i := step; i < row; i += 4 {
-				binary.LittleEndian.PutUint32(line[i:], binary.LittleEndian.Uint32(line[i:])+binary.LittleEndian.Uint32(line[i-step:]))
+				binary.LittleEndian.PutUint32(line[i:],
+					binary.LittleEndian.Uint32(line[i:])+binary.LittleEndian.Uint32(line[i-step:]))
 			}
 		case 8:
 			for i := step; i < row; i += 8 {
-				binary.LittleEndian.PutUint64(line[i:], binary.LittleEndian.Uint64(line[i:])+binary.LittleEndian.Uint64(line[i-step:]))
+				binary.LittleEndian.PutUint64(line[i:],
+					binary.LittleEndian.Uint64(line[i:])+binary.LittleEndian.Uint64(line[i-step:]))
 			}
 		}
 	}
 }
 
-// undoFloats undoes the predictor for floats: Adobe Photoshop TIFF Technical Note 3. A row has the first bytes of all samples,
-// then the second bytes, from the most significant on. Each is stored as the difference to the one on its left.
+// undoFloats undoes the predictor for floats: Adobe Photoshop TIFF Technical Note 3. A row has the first bytes of all
+// samples, then the second bytes, from the most significant on. Each is stored as the difference to the one on its
+// left.
 func undoFloats(b []byte, row int, g volume.Grid) {
 	size, channels := g.Type.Size(), g.Channels
 	sums := scratch(row)

@@ -17,7 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// tiffFields describes the page of a TIFF that tiffOf writes. A tile of 0 means strips. Zeros have the values of a page of uint8.
+// tiffFields describes the page of a TIFF that tiffOf writes. A tile of 0 means strips. Zeros have the values of a page
+// of uint8.
 type tiffFields struct {
 	width, height, rows, tile          int
 	bits, compression, predictor, kind uint16
@@ -51,15 +52,21 @@ func tiffOf(f tiffFields, pages ...[][]byte) []byte {
 			return field{tag, tiff.Long, len(values) / 4, uint32(len(b) - len(values))}
 		}
 		fields := []field{
-			{tiff.TagNewSubfileType, tiff.Long, 1, uint32(f.kind)}, {tiff.TagImageWidth, tiff.Long, 1, uint32(f.width)}, {tiff.TagImageLength, tiff.Long, 1, uint32(f.height)},
-			{tiff.TagBitsPerSample, tiff.Short, 1, or(f.bits, 8)}, {tiff.TagCompression, tiff.Short, 1, or(f.compression, tiff.Uncompressed)},
-			{tiff.TagPhotometric, tiff.Short, 1, or(f.photometric, tiff.BlackIsZero)}, {tiff.TagSamplesPerPixel, tiff.Short, 1, or(f.samples, 1)},
-			{tiff.TagPredictor, tiff.Short, 1, or(f.predictor, 1)}, {tiff.TagSampleFormat, tiff.Short, 1, or(f.format, tiff.Unsigned)},
-			{tiff.TagOrientation, tiff.Short, 1, or(f.orientation, 1)}, {tiff.TagFillOrder, tiff.Short, 1, or(f.fill, 1)},
+			{tiff.TagNewSubfileType, tiff.Long, 1, uint32(f.kind)}, {tiff.TagImageWidth, tiff.Long, 1, uint32(f.width)},
+			{tiff.TagImageLength, tiff.Long, 1, uint32(f.height)},
+			{tiff.TagBitsPerSample, tiff.Short, 1, or(f.bits, 8)},
+			{tiff.TagCompression, tiff.Short, 1, or(f.compression, tiff.Uncompressed)},
+			{tiff.TagPhotometric, tiff.Short, 1, or(f.photometric, tiff.BlackIsZero)},
+			{tiff.TagSamplesPerPixel, tiff.Short, 1, or(f.samples, 1)},
+			{tiff.TagPredictor, tiff.Short, 1, or(f.predictor, 1)},
+			{tiff.TagSampleFormat, tiff.Short, 1, or(f.format, tiff.Unsigned)},
+			{tiff.TagOrientation, tiff.Short, 1, or(f.orientation, 1)},
+			{tiff.TagFillOrder, tiff.Short, 1, or(f.fill, 1)},
 			{tiff.TagImageDepth, tiff.Short, 1, or(f.depth, 1)},
 		}
 		if f.tile > 0 {
-			fields = append(fields, field{tiff.TagTileWidth, tiff.Long, 1, uint32(f.tile)}, field{tiff.TagTileLength, tiff.Long, 1, uint32(f.tile)},
+			fields = append(fields, field{tiff.TagTileWidth, tiff.Long, 1, uint32(f.tile)},
+				field{tiff.TagTileLength, tiff.Long, 1, uint32(f.tile)},
 				table(tiff.TagTileOffsets, offsets), table(tiff.TagTileByteCounts, counts))
 		} else {
 			fields = append(fields, field{tiff.TagRowsPerStrip, tiff.Long, 1, uint32(cmp.Or(f.rows, f.height))},
@@ -67,16 +74,19 @@ func tiffOf(f tiffFields, pages ...[][]byte) []byte {
 		}
 		if f.resolution > 0 {
 			b = le.AppendUint32(le.AppendUint32(b, f.resolution), 1)
-			fields = append(fields, field{tiff.TagXResolution, tiff.Rational, 1, uint32(len(b) - 8)}, field{tiff.TagYResolution, tiff.Rational, 1, uint32(len(b) - 8)})
+			fields = append(fields, field{tiff.TagXResolution, tiff.Rational, 1, uint32(len(b) - 8)},
+				field{tiff.TagYResolution, tiff.Rational, 1, uint32(len(b) - 8)})
 		}
 		if f.description != "" {
 			b = append(b, f.description+"\x00"...)
-			fields = append(fields, field{tiff.TagImageDescription, tiff.ASCII, len(f.description) + 1, uint32(len(b) - len(f.description) - 1)})
+			fields = append(fields, field{tiff.TagImageDescription, tiff.ASCII, len(f.description) + 1,
+				uint32(len(b) - len(f.description) - 1)})
 		}
 		le.PutUint32(b[link:], uint32(len(b)))
 		b = le.AppendUint16(b, uint16(len(fields)))
 		for _, f := range fields {
-			b = le.AppendUint32(le.AppendUint32(le.AppendUint16(le.AppendUint16(b, f.tag), f.kind), uint32(f.count)), f.value)
+			b = le.AppendUint32(le.AppendUint32(le.AppendUint16(le.AppendUint16(b, f.tag), f.kind), uint32(f.count)),
+				f.value)
 		}
 		link = len(b)
 		b = le.AppendUint32(b, 0)
@@ -145,15 +155,18 @@ func floatDifferences(b []byte, n, size int) []byte {
 func TestTIFFChunks(t *testing.T) {
 	const width, height = 37, 21
 	compressions := map[uint16]func([]byte) []byte{
-		tiff.Uncompressed: func(b []byte) []byte { return b }, tiff.PackBits: packBits, tiff.Deflate: deflated, tiff.Zstd: zstded,
+		tiff.Uncompressed: func(b []byte) []byte { return b }, tiff.PackBits: packBits, tiff.Deflate: deflated,
+		tiff.Zstd: zstded,
 	}
 	for compression, compress := range compressions {
 		for _, f := range []tiffFields{
 			{tile: 16}, {tile: 64}, {rows: 1}, {rows: 8}, {rows: height},
-			{tile: 16, bits: 16, samples: 3, photometric: tiff.RGB}, {rows: 5, bits: 32, format: tiff.Float}, {rows: 5, bits: 64, format: tiff.Signed},
+			{tile: 16, bits: 16, samples: 3, photometric: tiff.RGB}, {rows: 5, bits: 32, format: tiff.Float},
+			{rows: 5, bits: 64, format: tiff.Signed},
 		} {
 			f.width, f.height, f.compression = width, height, compression
-			g := volume.Grid{Size: volume.Vec{width, height, 2}, Block: volume.Cube(1), Channels: max(1, int(f.samples))}
+			g := volume.Grid{Size: volume.Vec{width, height, 2}, Block: volume.Cube(1),
+				Channels: max(1, int(f.samples))}
 			g.Type, _ = tiff.ParseSampleFormat(uint64(max(1, f.format)), uint64(max(8, f.bits)))
 			want := voxeltest.Pattern(g)
 			var pages [][][]byte
@@ -185,7 +198,8 @@ func TestPredictors(t *testing.T) {
 	for _, bits := range []uint16{32, 64} {
 		size := int(bits / 8)
 		b := voxeltest.Pattern(volume.Grid{Size: volume.Vec{6, 4, 1}, Type: volume.Uint8, Channels: size})
-		f := tiffFields{width: 6, height: 4, bits: bits, format: tiff.Float, compression: tiff.Deflate, predictor: tiff.FloatDifferences}
+		f := tiffFields{width: 6, height: 4, bits: bits, format: tiff.Float, compression: tiff.Deflate,
+			predictor: tiff.FloatDifferences}
 		path := filepath.Join(t.TempDir(), "f.tif")
 		write(t, path, tiffOf(f, [][]byte{deflated(floatDifferences(b, 6, size))}))
 		if got := voxelsOf(t, mustOpen(t, path)); !bytes.Equal(got, b) {
@@ -204,7 +218,8 @@ func TestPredictors(t *testing.T) {
 					copy(row[i:][:size], binary.LittleEndian.AppendUint64(nil, v))
 				}
 			}
-			f := tiffFields{width: 6, height: 4, bits: bits, samples: uint16(samples), compression: tiff.Zstd, predictor: tiff.Differences}
+			f := tiffFields{width: 6, height: 4, bits: bits, samples: uint16(samples), compression: tiff.Zstd,
+				predictor: tiff.Differences}
 			path := filepath.Join(t.TempDir(), "f.tif")
 			write(t, path, tiffOf(f, [][]byte{zstded(stored)}))
 			if got := voxelsOf(t, mustOpen(t, path)); !bytes.Equal(got, b) {
@@ -237,35 +252,68 @@ func TestTIFFDescriptions(t *testing.T) {
 		spacing     [3]float64
 		err         string
 	}{
-		"ImageJ channels":          {"ImageJ=1.5\nimages=4\nchannels=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
-		"ImageJ frames":            {"ImageJ=1.5\nimages=2\nframes=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
-		"ImageJ film":              {"ImageJ=1.5\nimages=4\nframes=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "frames in the description"},
-		"ImageJ odd":               {"ImageJ=1.5\nchannels=2\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "channels in the description"},
-		"ImageJ of one page":       {"ImageJ=1.5\nimages=3\nslices=3\n", [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil, []byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
-		"ImageJ beyond":            {"ImageJ=1.5\nimages=99999\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "images in the description"},
-		"ImageJ in microns":        {"ImageJ=1.5\nunit=\\u00B5m\nspacing=0.03\n", [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{8, 8, 30}, ""},
-		"tifffile":                 {`{"shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
-		"tifffile of one page":     {`{"truncated": true, "shape": [3, 1, 2]}`, [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil, []byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
-		"tifffile beyond":          {`{"truncated": true, "shape": [99999, 1, 2]}`, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "images in the description"},
-		"tifffile CZYX":            {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
-		"tifffile ZCYX":            {`{"axes": "ZCYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
-		"tifffile CYX":             {`{"axes": "CYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
-		"tifffile frames":          {`{"axes": "TYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
-		"tifffile film":            {`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "points in time: expected one, such as t0000"},
-		"tifffile axes, as frames": {`{"shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 2, 3, 4, 5, 6, 7, 8}, volume.Vec{2, 1, 4}, 1, [3]float64{}, ""},
-		"tifffile, edited":         {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
-		"tifffile, odd":            {`{"truncated": true, "shape": [3, 1, 3]}`, [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
-		"tifffile, overflow":       {`{"truncated": true, "shape": [4294967296, 4294967296, 1, 2]}`, [][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
-		"OME":                      {ome + `DimensionOrder="XYZCT" SizeC="2" SizeT="1" SizeZ="2" PhysicalSizeX="0.1" PhysicalSizeY="5" PhysicalSizeYUnit="nm" PhysicalSizeZ="3" PhysicalSizeZUnit="pixel"` + end, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8}, volume.Vec{2, 1, 2}, 2, [3]float64{100, 5, 0}, ""},
-		"OME, channels first":      {ome + `DimensionOrder="XYCZT" SizeC="2" SizeT="1" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
-		"OME film":                 {ome + `SizeC="1" SizeT="2" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "points in time: expected one, such as t0000"},
-		"OME in files":             {ome + `SizeC="1" SizeT="1" SizeZ="9"` + end, [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "all of 9 planes of 1 channels at 1 times in its files, found 1 pages"},
-		"OME in disorder":          {ome + `SizeC="1" SizeT="1" SizeZ="2"><TiffData IFD="0" FirstZ="1"/></Pixels></Image></OME>`, [][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "TiffData"},
-		"OME without XML":          {"<OME", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "OME-XML"},
-		"OME twice":                {"<OME><Image/><Image/></OME>", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "expected one image, found 2"},
+		"ImageJ channels": {"ImageJ=1.5\nimages=4\nchannels=2\nslices=2\n",
+			[][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8},
+			volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
+		"ImageJ frames": {"ImageJ=1.5\nimages=2\nframes=2\n", [][][]byte{page(1, 2), page(3, 4)}, nil,
+			[]byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"ImageJ film": {"ImageJ=1.5\nimages=4\nframes=2\nslices=2\n", [][][]byte{page(1, 2), page(3, 4)},
+			nil, nil, volume.Vec{}, 0, [3]float64{}, "frames in the description"},
+		"ImageJ odd": {"ImageJ=1.5\nchannels=2\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0,
+			[3]float64{}, "channels in the description"},
+		"ImageJ of one page": {"ImageJ=1.5\nimages=3\nslices=3\n", [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil,
+			[]byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
+		"ImageJ beyond": {"ImageJ=1.5\nimages=99999\n", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0,
+			[3]float64{}, "images in the description"},
+		"ImageJ in microns": {"ImageJ=1.5\nunit=\\u00B5m\nspacing=0.03\n", [][][]byte{page(1, 2)}, nil,
+			[]byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{8, 8, 30}, ""},
+		"tifffile": {`{"shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil,
+			[]byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"tifffile of one page": {`{"truncated": true, "shape": [3, 1, 2]}`, [][][]byte{page(1, 2, 3, 4, 5, 6)}, nil,
+			[]byte{1, 2, 3, 4, 5, 6}, volume.Vec{2, 1, 3}, 1, [3]float64{}, ""},
+		"tifffile beyond": {`{"truncated": true, "shape": [99999, 1, 2]}`, [][][]byte{page(1, 2)}, nil, nil,
+			volume.Vec{}, 0, [3]float64{}, "images in the description"},
+		"tifffile CZYX": {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`,
+			[][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8},
+			volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
+		"tifffile ZCYX": {`{"axes": "ZCYX", "shape": [2, 2, 1, 2]}`,
+			[][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 3, 2, 4, 5, 7, 6, 8},
+			volume.Vec{2, 1, 2}, 2, [3]float64{}, ""},
+		"tifffile CYX": {`{"axes": "CYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil,
+			[]byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
+		"tifffile frames": {`{"axes": "TYX", "shape": [2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil,
+			[]byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"tifffile film": {`{"axes": "TZYX", "shape": [2, 2, 1, 2]}`,
+			[][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, nil, volume.Vec{}, 0, [3]float64{},
+			"points in time: expected one, such as t0000"},
+		"tifffile axes, as frames": {`{"shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4), page(5, 6),
+			page(7, 8)}, nil, []byte{1, 2, 3, 4, 5, 6, 7, 8}, volume.Vec{2, 1, 4}, 1, [3]float64{}, ""},
+		"tifffile, edited": {`{"axes": "CZYX", "shape": [2, 2, 1, 2]}`, [][][]byte{page(1, 2), page(3, 4)}, nil,
+			[]byte{1, 2, 3, 4}, volume.Vec{2, 1, 2}, 1, [3]float64{}, ""},
+		"tifffile, odd": {`{"truncated": true, "shape": [3, 1, 3]}`, [][][]byte{page(1, 2)}, nil,
+			[]byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
+		"tifffile, overflow": {`{"truncated": true, "shape": [4294967296, 4294967296, 1, 2]}`,
+			[][][]byte{page(1, 2)}, nil, []byte{1, 2}, volume.Vec{2, 1, 1}, 1, [3]float64{}, ""},
+		"OME": {ome +
+			`DimensionOrder="XYZCT" SizeC="2" SizeT="1" SizeZ="2" PhysicalSizeX="0.1" PhysicalSizeY="5" PhysicalSizeYUnit="nm" PhysicalSizeZ="3" PhysicalSizeZUnit="pixel"` + end, [][][]byte{page(1, 2), page(3, 4), page(5, 6), page(7, 8)}, nil, []byte{1, 5, 2, 6, 3, 7, 4, 8},
+			volume.Vec{2, 1, 2}, 2, [3]float64{100, 5, 0}, ""},
+		"OME, channels first": {ome + `DimensionOrder="XYCZT" SizeC="2" SizeT="1" SizeZ="1"` + end,
+			[][][]byte{page(1, 2), page(3, 4)}, nil, []byte{1, 3, 2, 4}, volume.Vec{2, 1, 1}, 2, [3]float64{}, ""},
+		"OME film": {ome + `SizeC="1" SizeT="2" SizeZ="1"` + end, [][][]byte{page(1, 2), page(3, 4)},
+			nil, nil, volume.Vec{}, 0, [3]float64{}, "points in time: expected one, such as t0000"},
+		"OME in files": {ome + `SizeC="1" SizeT="1" SizeZ="9"` + end, [][][]byte{page(1, 2)}, nil, nil,
+			volume.Vec{}, 0, [3]float64{}, "all of 9 planes of 1 channels at 1 times in its files, found 1 pages"},
+		"OME in disorder": {ome +
+			`SizeC="1" SizeT="1" SizeZ="2"><TiffData IFD="0" FirstZ="1"/></Pixels></Image></OME>`,
+			[][][]byte{page(1, 2), page(3, 4)}, nil, nil, volume.Vec{}, 0, [3]float64{}, "TiffData"},
+		"OME without XML": {"<OME", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0, [3]float64{},
+			"OME-XML"},
+		"OME twice": {"<OME><Image/><Image/></OME>", [][][]byte{page(1, 2)}, nil, nil, volume.Vec{}, 0,
+			[3]float64{}, "expected one image, found 2"},
 	} {
 		path := filepath.Join(t.TempDir(), "f.tif")
-		write(t, path, tiffOf(tiffFields{width: 2, height: 1, description: test.description, resolution: 125}, test.pages...))
+		write(t, path, tiffOf(tiffFields{width: 2, height: 1, description: test.description, resolution: 125},
+			test.pages...))
 		a, err := Open(path)
 		if err != nil {
 			if test.err == "" || !strings.Contains(err.Error(), test.err) || !strings.Contains(err.Error(), path) {
@@ -274,7 +322,8 @@ func TestTIFFDescriptions(t *testing.T) {
 			continue
 		}
 		defer a.Close()
-		if test.err != "" || a.Grid.Size != test.size || a.Grid.Channels != test.channels || a.Grid.Spacing != test.spacing {
+		if test.err != "" || a.Grid.Size != test.size || a.Grid.Channels != test.channels ||
+			a.Grid.Spacing != test.spacing {
 			t.Errorf("%s: got %+v", name, a.Grid)
 			continue
 		}
@@ -287,8 +336,8 @@ func TestTIFFDescriptions(t *testing.T) {
 	}
 }
 
-// TestTIFFTimes: all planes of a point in time follow each other, with the channels of each time joined, in whatever order a file
-// of OME has them. Other descriptions of times that are not slowest are refused.
+// TestTIFFTimes: all planes of a point in time follow each other, with the channels of each time joined, in whatever
+// order a file of OME has them. Other descriptions of times that are not slowest are refused.
 func TestTIFFTimes(t *testing.T) {
 	const ome = `<OME><Image><Pixels SizeT="2" SizeC="2" SizeZ="1" DimensionOrder=`
 	const end = `/></Image></OME>`
@@ -306,16 +355,18 @@ func TestTIFFTimes(t *testing.T) {
 		ome + `"XYTTZ"` + end:                          nil,
 		ome + `"XYCZ"` + end:                           nil,
 		ome + `"XYCZT"><TiffData IFD="0"` + end2:       {1, 3, 2, 4, 5, 7, 6, 8},
-		ome + `"XYCZT"><TiffData IFD="3" PlaneCount="1"/><TiffData FirstC="1" IFD="0" PlaneCount="3"` + end2: {7, 1, 8, 2, 3, 5, 4, 6},
-		ome + `"XYCZT"><TiffData IFD="1"/><TiffData FirstC="1" IFD="0"` + end2:                               nil,
-		ome + `"XYCZT"><TiffData IFD="0" PlaneCount="4"/><TiffData IFD="0"` + end2:                           nil,
-		ome + `"XYCZT"><TiffData IFD="0" PlaneCount="5"` + end2:                                              nil,
-		ome + `"XYCZT"><TiffData IFD="-1" PlaneCount="4"` + end2:                                             nil,
-		ome + `"XYCZT"><TiffData FirstT="2"` + end2:                                                          nil,
-		`<OME><Image><Pixels SizeT="9223372036854775807" SizeC="2"` + end:                                    nil,
+		ome + `"XYCZT"><TiffData IFD="3" PlaneCount="1"/><TiffData FirstC="1" IFD="0" PlaneCount="3"` + end2: {7, 1, 8,
+			2, 3, 5, 4, 6},
+		ome + `"XYCZT"><TiffData IFD="1"/><TiffData FirstC="1" IFD="0"` + end2:     nil,
+		ome + `"XYCZT"><TiffData IFD="0" PlaneCount="4"/><TiffData IFD="0"` + end2: nil,
+		ome + `"XYCZT"><TiffData IFD="0" PlaneCount="5"` + end2:                    nil,
+		ome + `"XYCZT"><TiffData IFD="-1" PlaneCount="4"` + end2:                   nil,
+		ome + `"XYCZT"><TiffData FirstT="2"` + end2:                                nil,
+		`<OME><Image><Pixels SizeT="9223372036854775807" SizeC="2"` + end:          nil,
 	} {
 		dir := t.TempDir()
-		write(t, filepath.Join(dir, "f.tif"), tiffOf(tiffFields{width: 2, height: 1, description: description}, pages...))
+		write(t, filepath.Join(dir, "f.tif"), tiffOf(tiffFields{width: 2, height: 1, description: description},
+			pages...))
 		a, err := OpenFS(os.DirFS(dir), "f.tif")
 		if err != nil {
 			if want != nil {
@@ -338,7 +389,8 @@ func TestTIFFKinds(t *testing.T) {
 	le.PutUint32(two[second+2+8:], tiff.Reduced)
 	path := filepath.Join(t.TempDir(), "f.tif")
 	write(t, path, two)
-	if a := mustOpen(t, path); a.Grid.Size != (volume.Vec{2, 1, 1}) || a.Labels != (Labels{Segmentation, "palette of the TIFF"}) || len(a.Warnings) != 1 {
+	if a := mustOpen(t, path); a.Grid.Size != (volume.Vec{2, 1, 1}) ||
+		a.Labels != (Labels{Segmentation, "palette of the TIFF"}) || len(a.Warnings) != 1 {
 		t.Errorf("got %+v, %+v", a.Grid, a.Labels)
 	}
 	for want, f := range map[string]tiffFields{
@@ -354,14 +406,16 @@ func TestTIFFKinds(t *testing.T) {
 		"found 1 offsets and 1 lengths":    {rows: 1},
 	} {
 		f.width, f.height = 2, 2
-		write(t, path, tiffOf(f, [][]byte{make([]byte, map[int]int{0: 4, 1 << 14: 1<<12 - 1, 1 << 15: 1 << 14}[f.tile])}))
+		write(t, path, tiffOf(f, [][]byte{make([]byte,
+			map[int]int{0: 4, 1 << 14: 1<<12 - 1, 1 << 15: 1 << 14}[f.tile])}))
 		if a, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %+v, %v, want %q", f, a, err, want)
 		}
 	}
 }
 
-// checkBoxes reads the parts of boxes that lie in the array of a file, and compares them with the voxels of the whole array.
+// checkBoxes reads the parts of boxes that lie in the array of a file, and compares them with the voxels of the whole
+// array.
 func checkBoxes(t *testing.T, a *Array, all []volume.Box, voxels []byte, file any) {
 	t.Helper()
 	for _, box := range all {

@@ -26,7 +26,8 @@ func (a *Array) setTimes(n int) bool {
 // withTimes joins the channels of planes, of one time after the other.
 func (a *Array) withTimes(d *tiffDirectory, pages []plane, times, channels int, fastest bool) (all []plane, err error) {
 	if !a.setTimes(times) || len(pages)%times != 0 {
-		return nil, d.bad("points in time", d.at, fmt.Sprintf("1 to %d, and a part of %d pages", maxTimes, len(pages)), times)
+		return nil, d.bad("points in time", d.at, fmt.Sprintf("1 to %d, and a part of %d pages", maxTimes, len(pages)),
+			times)
 	}
 	per := len(pages) / times
 	for t := range times {

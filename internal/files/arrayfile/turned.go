@@ -39,8 +39,8 @@ func (t turned) read(ctx context.Context, box volume.Box, dst []byte) error {
 	return t.readPart(ctx, in, dst, steps)
 }
 
-// readPart reads a box, in the order of the file, to the start of dst. steps has the distances in dst of neighbours on the axes of the box.
-// If the box is larger than a piece, readPart cuts it across its slowest axis.
+// readPart reads a box, in the order of the file, to the start of dst. steps has the distances in dst of neighbours on
+// the axes of the box. If the box is larger than a piece, readPart cuts it across its slowest axis.
 func (t turned) readPart(ctx context.Context, in volume.Box, dst []byte, steps volume.Vec) error {
 	n := in.Size()
 	bytes := n[0] * n[1] * n[2] * t.voxel

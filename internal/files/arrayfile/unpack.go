@@ -12,9 +12,10 @@ import (
 	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 )
 
-// unpacked is an io.ReaderAt of the plain bytes of a compressed stream. Bytes that were decompressed are in an unnamed file, so any of
-// them can be read again. A read of others decompresses all bytes before them, in one pass. A pass that comes to the end leaves an
-// index of places to start from. With it, a read decompresses the bytes between two places only.
+// unpacked is an io.ReaderAt of the plain bytes of a compressed stream. Bytes that were decompressed are in an unnamed
+// file, so any of them can be read again. A read of others decompresses all bytes before them, in one pass. A pass that
+// comes to the end leaves an index of places to start from. With it, a read decompresses the bytes between two places
+// only.
 type unpacked struct {
 	*stream
 	dir     string
@@ -40,8 +41,9 @@ type errorOfBytes struct{ error }
 // unpackPiece is how many bytes are decompressed at most at a time.
 const unpackPiece = 1 << 20
 
-// Unpack lets a Sequential array be read in any order: what a read passes over is kept in an unnamed file in dir, which takes at most
-// the bytes that it returns. indexes keeps the places to start from; it may be nil. Unpack returns 0 if the array is not Sequential.
+// Unpack lets a Sequential array be read in any order: what a read passes over is kept in an unnamed file in dir, which
+// takes at most the bytes that it returns. indexes keeps the places to start from; it may be nil. Unpack returns 0 if
+// the array is not Sequential.
 func (a *Array) Unpack(dir string, indexes IndexStore) (bytes int64) {
 	f, ok := a.voxels.(flat)
 	if !ok || !f.sequential {
@@ -61,7 +63,8 @@ type Packed struct {
 	Indexed     bool  // an earlier pass has left places to start from
 }
 
-// Packed returns the stream of the array. ok is false if the voxels are not one compressed stream, or if Unpack was not called.
+// Packed returns the stream of the array. ok is false if the voxels are not one compressed stream, or if Unpack was not
+// called.
 func (a *Array) Packed() (p Packed, ok bool) {
 	f, ok := a.voxels.(flat)
 	if !ok || f.packed == nil {
@@ -212,8 +215,9 @@ func (u *unpacked) step(b []byte) error {
 	return nil
 }
 
-// fail ends the pass, unless the source has failed: then it returns the error, and the next read tries again. What was read before the end
-// of a stream that is cut is right. What was read before a fault, or a wrong checksum, may be wrong.
+// fail ends the pass, unless the source has failed: then it returns the error, and the next read tries again. What was
+// read before the end of a stream that is cut is right. What was read before a fault, or a wrong checksum, may be
+// wrong.
 func (u *unpacked) fail(err error) error {
 	if u.stream.close() != nil {
 		return err

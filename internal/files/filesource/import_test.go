@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestSameAsImport: of each file of the reference data, a mount shows the bytes that an import reads, at the same place, with voxels of the same
-// size. What is an error of one is an error of the other.
+// TestSameAsImport: of each file of the reference data, a mount shows the bytes that an import reads, at the same
+// place, with voxels of the same size. What is an error of one is an error of the other.
 func TestSameAsImport(t *testing.T) {
 	root, cases := refdata.Sources(t, "file")
 	same := 0
@@ -44,7 +44,8 @@ func TestSameAsImport(t *testing.T) {
 			t.Errorf("%s: an import has the error %v, a mount %v", c.Name, wantErr, gotErr)
 		case wantErr == nil && !bytes.Equal(got, want):
 			t.Errorf("%s: a mount and an import have other bytes", c.Name)
-		case g.Size != a.Grid.Size || g.Type != a.Grid.Type || g.Channels != a.Grid.Channels || g.Spacing != a.Grid.Spacing:
+		case g.Size != a.Grid.Size || g.Type != a.Grid.Type || g.Channels != a.Grid.Channels ||
+			g.Spacing != a.Grid.Spacing:
 			t.Errorf("%s: an import has the grid %+v, a mount %+v", c.Name, a.Grid, g)
 		case a.Positioned && a.PositionErr == nil && g.Origin != a.Grid.Origin:
 			t.Errorf("%s: an import has the origin %v, a mount %v", c.Name, a.Grid.Origin, g.Origin)

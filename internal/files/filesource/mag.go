@@ -125,8 +125,8 @@ func (m *mag) Bounds() (volume.Box, error) { return m.grid.CubeBox(volume.Vec{})
 // Speed implements [vfs.SpeedReporter].
 func (m *mag) Speed() vfs.Speed { return vfs.SpeedOf(m.fsys).OfChunks() }
 
-// WorkMemory implements [volume.MemoryReporter]: a unit that is decoded is stored in fewer bytes, and takes scratch memory for blocks at
-// the edge.
+// WorkMemory implements [volume.MemoryReporter]: a unit that is decoded is stored in fewer bytes, and takes scratch
+// memory for blocks at the edge.
 func (m *mag) WorkMemory(g volume.Grid) int { return 2 * g.BlockBytes() }
 
 // Cubes lists 0 at each level.

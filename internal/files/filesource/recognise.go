@@ -39,20 +39,23 @@ var ErrNotRecognised = errors.New("no file of voxels that is known")
 
 // suffixes are the ends of the names of files that are shown in a folder, in lower case. Others are not opened.
 var suffixes = []string{
-	".npy", ".nrrd", ".nhdr", ".mha", ".mhd", ".nii", ".nii.gz", ".hdr", ".mrc", ".mrc.gz", ".rec", ".st", ".ali", ".map",
+	".npy", ".nrrd", ".nhdr", ".mha", ".mhd", ".nii", ".nii.gz", ".hdr", ".mrc", ".mrc.gz", ".rec", ".st", ".ali",
+	".map",
 	".tif", ".tiff", ".btf", ".tf2", ".tf8", ".png", ".jpg", ".jpeg",
 }
 
 // IsNamed reports whether a file has the name of an array.
 func IsNamed(name string) bool {
 	name = strings.ToLower(path.Base(name))
-	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(suffixes,
+		func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // IsForeign reports whether a file has the name of a format that is known, and not read: [Recognise] says so.
 func IsForeign(name string) bool { return arrayfile.IsForeign(name) }
 
-// Recognise opens a file, or a folder of files, as a layer or a dataset. If it has no array, the error is [ErrNotRecognised].
+// Recognise opens a file, or a folder of files, as a layer or a dataset. If it has no array, the error is
+// [ErrNotRecognised].
 func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, err error) {
 	o.Unpack = cmp.Or(o.Unpack, os.Getenv("TMPDIR"), "/var/tmp")
 	if o.Log == nil {
@@ -114,18 +117,21 @@ func openLayers(fsys fs.FS, name string, o Options) ([]*layer, error) {
 	return all, nil
 }
 
-// plainSpeed is how many plain bytes one processor gets out of a compressed stream in a second, by its compression, for estimates.
+// plainSpeed is how many plain bytes one processor gets out of a compressed stream in a second, by its compression, for
+// estimates.
 var plainSpeed = map[string]int64{"gzip": 250 << 20, "zlib": 250 << 20, "bzip2": 25 << 20}
 
 // tellPacked says what reads of a stream cost.
 func tellPacked(p arrayfile.Packed, dir string) string {
 	if p.Indexed {
-		return fmt.Sprintf("the voxels are one stream of %s, which has an index: reads unpack the parts that they need, up to %d bytes in %s",
+		return fmt.Sprintf(
+			"the voxels are one stream of %s, which has an index: reads unpack the parts that they need, up to %d bytes in %s",
 			p.Compression, p.Bytes, dir)
 	}
 	seconds := (p.Bytes + plainSpeed[p.Compression] - 1) / plainSpeed[p.Compression]
-	return fmt.Sprintf("the voxels are one stream of %s without random access: the first read of its end takes about %d s of a processor; "+
-		"reads unpack it once, up to %d bytes in %s", p.Compression, seconds, p.Bytes, dir)
+	return fmt.Sprintf(
+		"the voxels are one stream of %s without random access: the first read of its end takes about %d s of a processor; "+
+			"reads unpack it once, up to %d bytes in %s", p.Compression, seconds, p.Bytes, dir)
 }
 
 // layer returns a point in time as a layer.

@@ -32,7 +32,8 @@ func TestBlocks(t *testing.T) {
 
 // npy returns an .npy file of bytes in C order. Byte i is i modulo 251.
 func npy(size volume.Vec) (file, voxels []byte) {
-	header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d, %d), }", size[2], size[1], size[0])
+	header := fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d, %d), }", size[2], size[1],
+		size[0])
 	header += string(bytes.Repeat([]byte{' '}, 117-len(header))) + "\n"
 	voxels = make([]byte, size[0]*size[1]*size[2])
 	for i := range voxels {
@@ -92,7 +93,8 @@ func TestAllShapes(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got, err := readAll(t, c); err != nil || string(got) != string(want) {
-						t.Errorf("%d × %d × %d in blocks of %v: got %v, %v, want %v", x, y, z, c.Grid().Block, got, err, want)
+						t.Errorf("%d × %d × %d in blocks of %v: got %v, %v, want %v", x, y, z, c.Grid().Block, got, err,
+							want)
 					}
 					if err := c.Close(); err != nil {
 						t.Error(err)
@@ -133,7 +135,8 @@ func TestChanged(t *testing.T) {
 	if got, err := readAll(t, after); err != nil || string(got) != string(want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
-	if info, err := m.StatCubes(0, 0, 0); err != nil || after.Version() == before.Version() || volume.VersionOf(info) != after.Version() {
+	if info, err := m.StatCubes(0, 0, 0); err != nil || after.Version() == before.Version() ||
+		volume.VersionOf(info) != after.Version() {
 		t.Errorf("versions %v, %v, %v: want a new one, as the file has it", before.Version(), after.Version(), err)
 	}
 }

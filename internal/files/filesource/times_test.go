@@ -73,7 +73,8 @@ func TestTimes(t *testing.T) {
 		cube.Close()
 		box, _ := m.Bounds()
 		voxels, err := volume.ReadBox(t.Context(), m, box)
-		if got := fmt.Sprintf("%x", sha256.Sum256(voxels)); err != nil || box.Size() != volume.Vec(v.Size) || got != v.SHA256 {
+		if got := fmt.Sprintf("%x", sha256.Sum256(voxels)); err != nil || box.Size() != volume.Vec(v.Size) ||
+			got != v.SHA256 {
 			t.Errorf("%s: %v, %v, got voxels with hash %s, want %s", name, box, err, got, v.SHA256)
 		}
 	}
@@ -126,7 +127,8 @@ func TestSetOfFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b.ome.tif")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Recognise(os.DirFS(dir), "a.ome.tif", Options{}); err == nil || !strings.Contains(err.Error(), "b.ome.tif") {
+	if _, err := Recognise(os.DirFS(dir), "a.ome.tif", Options{}); err == nil ||
+		!strings.Contains(err.Error(), "b.ome.tif") {
 		t.Errorf("got %v without one of the files", err)
 	}
 }
@@ -137,8 +139,10 @@ func pixelTIFF(description string, value byte) []byte {
 	le := binary.LittleEndian
 	at := uint32(8 + 2 + 6*12 + 4)
 	for _, f := range [][4]uint32{
-		{tiff.TagImageWidth, tiff.Long, 1, 1}, {tiff.TagImageLength, tiff.Long, 1, 1}, {tiff.TagBitsPerSample, tiff.Short, 1, 8},
-		{tiff.TagImageDescription, tiff.ASCII, uint32(len(description)), at + 1}, {tiff.TagStripOffsets, tiff.Long, 1, at}, {tiff.TagStripByteCounts, tiff.Long, 1, 1},
+		{tiff.TagImageWidth, tiff.Long, 1, 1}, {tiff.TagImageLength, tiff.Long, 1, 1},
+		{tiff.TagBitsPerSample, tiff.Short, 1, 8},
+		{tiff.TagImageDescription, tiff.ASCII, uint32(len(description)), at + 1},
+		{tiff.TagStripOffsets, tiff.Long, 1, at}, {tiff.TagStripByteCounts, tiff.Long, 1, 1},
 	} {
 		b = le.AppendUint16(le.AppendUint16(b, uint16(f[0])), uint16(f[1]))
 		b = le.AppendUint32(le.AppendUint32(b, f[2]), f[3])

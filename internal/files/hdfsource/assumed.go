@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// assumed says how a dataset was understood: the order of its axes, and where the size of voxels comes from. HDF5 itself says neither.
+// assumed says how a dataset was understood: the order of its axes, and where the size of voxels comes from. HDF5
+// itself says neither.
 func assumed(named axisNames, a axes, p position) string {
 	order := make([]string, 0, 4)
 	for i := range 32 { // the highest rank

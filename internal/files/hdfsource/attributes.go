@@ -54,7 +54,8 @@ func (t *tree) parents(o hdf5.Object) []hdf5.Object {
 	}
 }
 
-// axisNames are the names of the axes of a dataset, slowest first, or nil if it has none. Names are x, y, z, c, t or others.
+// axisNames are the names of the axes of a dataset, slowest first, or nil if it has none. Names are x, y, z, c, t or
+// others.
 type axisNames struct {
 	names []string
 	from  string // what says so

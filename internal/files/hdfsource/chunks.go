@@ -14,8 +14,8 @@ import (
 type chunks interface {
 	// shape returns the size of a piece, in values.
 	shape() []int
-	// read reads the piece at a position, counted in pieces, into memory of its bytes. It returns nil, and does not call memory, if the
-	// piece was never written.
+	// read reads the piece at a position, counted in pieces, into memory of its bytes. It returns nil, and does not
+	// call memory, if the piece was never written.
 	read(ctx context.Context, f *opened, at []uint64, memory func() []byte) ([]byte, error)
 }
 
@@ -99,7 +99,8 @@ func (f flat) read(ctx context.Context, o *opened, at []uint64, memory func() []
 	if f.Layout() == hdf5.Compact {
 		b := f.Compact()
 		if start*size+bytes > int64(len(b)) {
-			return nil, fmt.Errorf("%s: %d values: expected %d bytes, found %d", f.Path(), product(ints(f.Shape())), start*size+bytes, len(b))
+			return nil, fmt.Errorf("%s: %d values: expected %d bytes, found %d", f.Path(), product(ints(f.Shape())),
+				start*size+bytes, len(b))
 		}
 		dst := memory()
 		clear(dst[copy(dst[:bytes], b[start*size:]):])
@@ -110,7 +111,8 @@ func (f flat) read(ctx context.Context, o *opened, at []uint64, memory func() []
 		return nil, nil
 	}
 	if start*size+bytes > all {
-		return nil, fmt.Errorf("%s: values at byte %d: expected %d bytes, found %d: %w", f.Path(), offset, start*size+bytes, all, io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("%s: values at byte %d: expected %d bytes, found %d: %w", f.Path(), offset,
+			start*size+bytes, all, io.ErrUnexpectedEOF)
 	}
 	dst := memory()
 	clear(dst[bytes:])

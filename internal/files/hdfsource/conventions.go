@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// bigDataViewer returns the layers of a file of BigDataViewer, or false if it is none. A view setup is a layer. Of several points in
-// time, the first one is shown.
+// bigDataViewer returns the layers of a file of BigDataViewer, or false if it is none. A view setup is a layer. Of
+// several points in time, the first one is shown.
 func (t *tree) bigDataViewer(pieceBytes int) (names []string, layers map[string]*layer, ok bool) {
 	layers = map[string]*layer{}
 	about := t.readSpimData()
@@ -54,7 +54,8 @@ func (t *tree) resolutions(d *hdf5.Dataset) (factors []volume.Factor) {
 	v, err := valuesOf(d.Type())
 	b, readErr := d.ReadAll(1 << 16)
 	if shape := d.Shape(); err != nil || readErr != nil || len(shape) != 2 || shape[1] != 3 {
-		t.leaveOut(d.Path(), true, fmt.Errorf("resolutions: expected three numbers a level, found the shape %v", d.Shape()))
+		t.leaveOut(d.Path(), true, fmt.Errorf("resolutions: expected three numbers a level, found the shape %v",
+			d.Shape()))
 		return nil
 	}
 	for ; len(b) >= 3*v.stored; b = b[3*v.stored:] {
@@ -69,7 +70,8 @@ func (t *tree) resolutions(d *hdf5.Dataset) (factors []volume.Factor) {
 	return factors
 }
 
-// cells returns a level of a view setup. Without an attribute dataType, integers of 16 bits have no sign, whatever the file says.
+// cells returns a level of a view setup. Without an attribute dataType, integers of 16 bits have no sign, whatever the
+// file says.
 func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, pieceBytes int) (*mag, error) {
 	o, err := t.file.Lookup(at)
 	if err != nil {
@@ -90,7 +92,8 @@ func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, p
 	if err != nil {
 		return nil, err
 	}
-	if group, err := t.file.Lookup(setup); err == nil && text(group, "dataType") == "" && m.values.kind == volume.Int16 {
+	if group, err := t.file.Lookup(setup); err == nil && text(group, "dataType") == "" &&
+		m.values.kind == volume.Int16 {
 		m.values.kind, m.grid.Type = volume.Uint16, volume.Uint16
 		m.unsigned = true
 	}
@@ -136,7 +139,8 @@ func (t *tree) readSpimData() map[int][3]float64 {
 	return sizes
 }
 
-// imaris returns the layers of a file of Imaris, or false if it is none: each channel is a layer, each resolution level a mag.
+// imaris returns the layers of a file of Imaris, or false if it is none: each channel is a layer, each resolution level
+// a mag.
 func (t *tree) imaris(pieceBytes int) (names []string, layers map[string]*layer, ok bool) {
 	layers = map[string]*layer{}
 	image, err := t.file.Lookup("DataSetInfo/Image")
@@ -169,12 +173,14 @@ func (t *tree) imaris(pieceBytes int) (names []string, layers map[string]*layer,
 		names, layers[name] = append(names, name), l
 	}
 	if _, err := t.file.Lookup("DataSet/ResolutionLevel 0/TimePoint 1"); err == nil {
-		t.leaveOut("TimePoint 1", false, fmt.Errorf("a file with several points in time shows the first one, TimePoint 0"))
+		t.leaveOut("TimePoint 1", false,
+			fmt.Errorf("a file with several points in time shows the first one, TimePoint 0"))
 	}
 	return names, layers, len(names) > 0
 }
 
-// imarisLevel returns the voxels of a channel at a level. Data have whole chunks; what is beyond ImageSizeX, Y and Z is padding.
+// imarisLevel returns the voxels of a channel at a level. Data have whole chunks; what is beyond ImageSizeX, Y and Z is
+// padding.
 func (t *tree) imarisLevel(channel, image hdf5.Object, at string, pieceBytes int) (*mag, error) {
 	o, err := t.file.Lookup(at)
 	if err != nil {
@@ -191,7 +197,8 @@ func (t *tree) imarisLevel(channel, image hdf5.Object, at string, pieceBytes int
 	for axis, letter := range []string{"X", "Y", "Z"} {
 		n, ok := number(channel, "ImageSize"+letter)
 		if !ok || n < 1 || n > float64(m.grid.Size[axis]) {
-			return nil, fmt.Errorf("%s: ImageSize%s: expected 1 to %d, found %q", at, letter, m.grid.Size[axis], text(channel, "ImageSize"+letter))
+			return nil, fmt.Errorf("%s: ImageSize%s: expected 1 to %d, found %q", at, letter, m.grid.Size[axis],
+				text(channel, "ImageSize"+letter))
 		}
 		m.grid.Size[axis] = int(n)
 		low, okLow := number(image, fmt.Sprintf("ExtMin%d", axis))

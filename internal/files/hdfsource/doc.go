@@ -1,12 +1,13 @@
 // Package hdfsource shows the datasets of an HDF5 file as layers.
 //
-// A dataset of HDF5 is a mag of one cube. The blocks of a chunked dataset are its chunks; those of another one are pieces of about 64 KiB.
-// Chunks that were never written have the fill value. Values become little-endian, floats of 16 bits become floats of 32 bits, and
-// enumerations become the integers that they are stored as.
+// A dataset of HDF5 is a mag of one cube. The blocks of a chunked dataset are its chunks; those of another one are
+// pieces of about 64 KiB. Chunks that were never written have the fill value. Values become little-endian, floats of 16
+// bits become floats of 32 bits, and enumerations become the integers that they are stored as.
 //
-// Which datasets are layers, which of their axes are x, y, z and channels, where they lie, and which are mags of one layer, follows the
-// conventions of CREMI, ilastik, BigDataViewer, Imaris, MATLAB, n5-hdf5, netCDF and gunpowder. Without names, three axes are z, y, x, two
-// are y, x, and axes of one value do not count. What is no volume is left out with the reason.
+// Which datasets are layers, which of their axes are x, y, z and channels, where they lie, and which are mags of one
+// layer, follows the conventions of CREMI, ilastik, BigDataViewer, Imaris, MATLAB, n5-hdf5, netCDF and gunpowder.
+// Without names, three axes are z, y, x, two are y, x, and axes of one value do not count. What is no volume is left
+// out with the reason.
 //
 // # Promises
 //

@@ -9,7 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// located makes an error of package hdf5 one of package volume, which says where in the file. All others get the name of the file.
+// located makes an error of package hdf5 one of package volume, which says where in the file. All others get the name
+// of the file.
 func (s *source) located(err error) error {
 	var userBlock int64
 	if f := s.current.Load(); f != nil {
@@ -35,9 +36,11 @@ func locatedIn(name string, userBlock int64, err error) error {
 		if format.Address < 1<<62 {
 			offset = userBlock + int64(format.Address)
 		}
-		return &volume.FormatError{File: name, Part: partOf(format.Path, format.Field), Offset: offset, Err: brief{err, text}}
+		return &volume.FormatError{File: name, Part: partOf(format.Path, format.Field), Offset: offset,
+			Err: brief{err, text}}
 	case errors.As(err, &unsupported):
-		return &volume.UnsupportedError{File: name, Part: partOf(unsupported.Path, ""), Offset: -1, Err: brief{err, unsupported.What}}
+		return &volume.UnsupportedError{File: name, Part: partOf(unsupported.Path, ""), Offset: -1,
+			Err: brief{err, unsupported.What}}
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -21,9 +21,11 @@ func TestLocated(t *testing.T) {
 			`bad.h5: HDF5 superblock: version at byte 608: expected 0, found 9`},
 		{&hdf5.FormatError{Path: "/vol", Address: ^uint64(0), Field: "heap", Expected: "an address", Found: "none"},
 			`bad.h5: HDF5 object "/vol", heap: expected an address, found none`},
-		{&hdf5.FormatError{Path: "/vol", Address: 1, Field: "chunk", Err: &volume.FormatError{Part: "zlib data", Offset: 7, Err: errors.New("it ends early")}},
+		{&hdf5.FormatError{Path: "/vol", Address: 1, Field: "chunk", Err: &volume.FormatError{Part: "zlib data",
+			Offset: 7, Err: errors.New("it ends early")}},
 			`bad.h5: HDF5 object "/vol", chunk at byte 513: zlib data at byte 7: it ends early`},
-		{&hdf5.NotSupportedError{Path: "/vol", What: "the filter 4 szip"}, `bad.h5: unsupported HDF5 object "/vol": the filter 4 szip`},
+		{&hdf5.NotSupportedError{Path: "/vol", What: "the filter 4 szip"},
+			`bad.h5: unsupported HDF5 object "/vol": the filter 4 szip`},
 		{fs.ErrPermission, "bad.h5: permission denied"},
 	} {
 		got := locatedIn("bad.h5", 512, c.err)

@@ -76,7 +76,8 @@ func (s *source) use(version vfs.Version) *opened {
 	return o
 }
 
-// replace makes the source another user of a version, the newest one, and returns the one before, of which it still is a user.
+// replace makes the source another user of a version, the newest one, and returns the one before, of which it still is
+// a user.
 func (s *source) replace(now *opened) (old *opened) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

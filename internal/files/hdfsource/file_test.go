@@ -41,7 +41,8 @@ func (f countedFile) Close() error {
 	return f.readerAt.Close()
 }
 
-// TestReplacedFileIsClosed: an old version of a file is open while a cube of it is, and no longer. Its datasets are not kept either.
+// TestReplacedFileIsClosed: an old version of a file is open while a cube of it is, and no longer. Its datasets are not
+// kept either.
 func TestReplacedFileIsClosed(t *testing.T) {
 	b, err := os.ReadFile(refdata.Outside(t, "hdf5", "cremi.hdf"))
 	if err != nil {

@@ -29,8 +29,8 @@ var (
 	_ volume.Omitter = (*folder)(nil)
 )
 
-// RecogniseFolder opens the files of HDF5 in a directory as one dataset. close closes them; it is nil after an error. If there are none,
-// the error is [ErrNotRecognised]. A file that cannot be opened is left out, with the reason.
+// RecogniseFolder opens the files of HDF5 in a directory as one dataset. close closes them; it is nil after an error.
+// If there are none, the error is [ErrNotRecognised]. A file that cannot be opened is left out, with the reason.
 func RecogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, close func() error, err error) {
 	files, err := filesIn(fsys, dir)
 	if err != nil || len(files) == 0 {
@@ -59,7 +59,8 @@ func RecogniseFolder(fsys fs.FS, dir string, o Options) (root volume.Root, close
 		return errors.Join(all...)
 	}
 	if slices.Sort(f.names); len(f.names) == 0 {
-		return root, nil, errors.Join(fmt.Errorf("%s: no file of HDF5 has a volume%s", dir, reasons(f.left)), closeAll())
+		return root, nil, errors.Join(fmt.Errorf("%s: no file of HDF5 has a volume%s", dir, reasons(f.left)),
+			closeAll())
 	}
 	return volume.Root{Dataset: f}, closeAll, nil
 }
@@ -82,10 +83,12 @@ func filesIn(fsys fs.FS, dir string) (names []string, err error) {
 
 // leaveOut records a file that is not shown, and why.
 func (f *folder) leaveOut(file string, err error) {
-	f.left = append(f.left, volume.Omission{Name: file, Reason: without(path.Join(f.dir, file), err), Fault: isDamage(err)})
+	f.left = append(f.left, volume.Omission{Name: file, Reason: without(path.Join(f.dir, file), err),
+		Fault: isDamage(err)})
 }
 
-// add adds the layers of a file. Those of a file with the same name but for its suffix get the whole name of their file.
+// add adds the layers of a file. Those of a file with the same name but for its suffix get the whole name of their
+// file.
 func (f *folder) add(file string, d volume.Dataset) {
 	names, err := d.Layers()
 	if err != nil {

@@ -15,8 +15,8 @@ const (
 	entryBytes  = 24       // of an index, for a chunk
 	headerBytes = 8 << 10  // of a dataset without its index, about
 
-	// fewChunks is the most that an index may have, as package hdf5 reads it. Those of larger grids are read at once, so that what is
-	// refused is not shown.
+	// fewChunks is the most that an index may have, as package hdf5 reads it. Those of larger grids are read at once,
+	// so that what is refused is not shown.
 	fewChunks = 1 << 22
 )
 

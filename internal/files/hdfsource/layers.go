@@ -82,7 +82,8 @@ func (t *tree) mag(d *hdf5.Dataset, named axisNames, p position, pieceBytes int)
 		return nil, err
 	}
 	m.grid = g
-	m.about = volume.About{Factor: volume.Factor{1, 1, 1}, Compression: compressionOf(d), Assumed: assumed(named, m.axes, p)}
+	m.about = volume.About{Factor: volume.Factor{1, 1, 1}, Compression: compressionOf(d),
+		Assumed: assumed(named, m.axes, p)}
 	return m, nil
 }
 
@@ -97,7 +98,8 @@ func compressionOf(d *hdf5.Dataset) string {
 	return cmp.Or(strings.Join(names, ", "), "raw")
 }
 
-// axesOf returns which axes of a shape are x, y, z and channels. Without names, three axes of more than one value are z, y, x.
+// axesOf returns which axes of a shape are x, y, z and channels. Without names, three axes of more than one value are
+// z, y, x.
 func axesOf(shape []uint64, names []string) (a axes, err error) {
 	a = axes{[3]int{-1, -1, -1}, -1}
 	var several []int
@@ -133,7 +135,8 @@ func unnamedAxes(shape []uint64, several []int) (a axes, err error) {
 	rank := len(shape)
 	switch {
 	case len(several) > 3:
-		return a, fmt.Errorf("the shape %v has %d axes without names: expected at most three of more than one value", shape, len(several))
+		return a, fmt.Errorf("the shape %v has %d axes without names: expected at most three of more than one value",
+			shape, len(several))
 	case rank == 2 && min(shape[0], shape[1]) <= 3, rank < 2:
 		return a, fmt.Errorf("%w: a table of the shape %v", errNoVolume, shape)
 	case rank <= 3: // z, y, x or y, x
@@ -159,8 +162,8 @@ func unnamedAxes(shape []uint64, several []int) (a axes, err error) {
 // levelName is the name of a level of a pyramid.
 var levelName = regexp.MustCompile(`^s(\d+)$`)
 
-// pyramids groups datasets that are levels of one pyramid, such as raw/s0 and raw/s1, under the path of their group. Others are under
-// their own path.
+// pyramids groups datasets that are levels of one pyramid, such as raw/s0 and raw/s1, under the path of their group.
+// Others are under their own path.
 func pyramids(all []*hdf5.Dataset) (paths []string, byPath map[string][]*hdf5.Dataset) {
 	byPath = map[string][]*hdf5.Dataset{}
 	for _, d := range all {

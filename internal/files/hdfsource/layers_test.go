@@ -89,7 +89,8 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for _, bad := range []hdf5.Datatype{
-		{Class: hdf5.ClassString, Size: 4}, {Class: hdf5.ClassCompound, Size: 8}, {Class: hdf5.ClassInteger, Size: 3, Precision: 24},
+		{Class: hdf5.ClassString, Size: 4}, {Class: hdf5.ClassCompound, Size: 8},
+		{Class: hdf5.ClassInteger, Size: 3, Precision: 24},
 		{Class: hdf5.ClassFloat, Size: 4}, {Class: hdf5.ClassComplex, Size: 8},
 	} {
 		if v, err := valuesOf(bad); err == nil {
@@ -113,7 +114,8 @@ func TestHalf(t *testing.T) {
 		}
 		want = math.Copysign(want, float64(1-h>>15*2))
 		got := float64(halfToFloat(uint16(h)))
-		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) && !math.IsNaN(want) {
+		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) &&
+			!math.IsNaN(want) {
 			t.Fatalf("%#04x: got %v, want %v", h, got, want)
 		}
 	}

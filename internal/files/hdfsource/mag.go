@@ -76,7 +76,8 @@ func (m *mag) only(position []int) error {
 	return nil
 }
 
-// describe describes the cube by its file. The version names its voxels: the other datasets have other voxels of the same file.
+// describe describes the cube by its file. The version names its voxels: the other datasets have other voxels of the
+// same file.
 func (m *mag) describe(info fs.FileInfo) fs.FileInfo {
 	version := vfs.VersionOf(info)
 	sum := sha256.Sum256(fmt.Appendf(version[:], "%s %v %v %v", m.path, m.axes, m.values, m.grid))
@@ -151,7 +152,8 @@ func (c *cube) Info() fs.FileInfo { return c.info }
 // Version returns the version of the dataset.
 func (c *cube) Version() volume.Version { return vfs.VersionOf(c.info) }
 
-// Close closes the file if it was replaced, and no other cube uses this version. Otherwise it stays open for other datasets.
+// Close closes the file if it was replaced, and no other cube uses this version. Otherwise it stays open for other
+// datasets.
 func (c *cube) Close() error {
 	if c.closed.Swap(true) {
 		return fs.ErrClosed
@@ -181,8 +183,8 @@ func (c *cube) piecesOf(b volume.Vec) func(yield func(at []uint64) bool) {
 	}
 }
 
-// Fill reads and decodes blocks. The error of a damaged one is a *volume.FormatError. If the file changed since it was opened, the error
-// of all blocks is volume.ErrChanged.
+// Fill reads and decodes blocks. The error of a damaged one is a *volume.FormatError. If the file changed since it was
+// opened, the error of all blocks is volume.ErrChanged.
 func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
 	inside := c.grid.Blocks()
 	for i := range blocks {

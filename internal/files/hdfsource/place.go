@@ -12,8 +12,9 @@ import (
 // nanometres has units of length in nm, by the names that programs write.
 var nanometres = map[string]float64{
 	"nm": 1, "nanometer": 1, "nanometre": 1, "nanometers": 1,
-	"um": 1e3, "µm": 1e3, "μm": 1e3, "micrometer": 1e3, "micrometre": 1e3, "micrometers": 1e3, "micron": 1e3, "microns": 1e3,
-	"mm": 1e6, "millimeter": 1e6, "millimetre": 1e6, "m": 1e9, "meter": 1e9, "metre": 1e9,
+	"um": 1e3, "µm": 1e3, "μm": 1e3, "micrometer": 1e3, "micrometre": 1e3, "micrometers": 1e3, "micron": 1e3,
+	"microns": 1e3,
+	"mm":      1e6, "millimeter": 1e6, "millimetre": 1e6, "m": 1e9, "meter": 1e9, "metre": 1e9,
 }
 
 // unit returns a unit in nm, or that of a default.
@@ -47,8 +48,8 @@ func (p position) origin() (at volume.Vec) {
 	return at
 }
 
-// position returns where a dataset lies. xyz is true if attributes are in the order x, y, z, as in n5-hdf5; else they are z, y, x.
-// Attributes of the dataset win over those of groups above it.
+// position returns where a dataset lies. xyz is true if attributes are in the order x, y, z, as in n5-hdf5; else they
+// are z, y, x. Attributes of the dataset win over those of groups above it.
 func (t *tree) position(d *hdf5.Dataset, xyz bool) (p position) {
 	for _, o := range t.parents(d) {
 		nm := 1.0

@@ -32,8 +32,8 @@ type Options struct {
 	pieceBytes int // 0 means the constant
 }
 
-// Recognise opens a file as a dataset. close closes the file; it is nil after an error. If the file is not HDF5, the error is
-// [ErrNotRecognised].
+// Recognise opens a file as a dataset. close closes the file; it is nil after an error. If the file is not HDF5, the
+// error is [ErrNotRecognised].
 func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, close func() error, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -51,7 +51,9 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, close func
 	}
 	s.current.Store(f)
 	if f.OpenForWriting() {
-		o.Log.Warn("a program has this file open for writing, or died and left it open: what is read may not fit together", "file", name)
+		o.Log.Warn(
+			"a program has this file open for writing, or died and left it open: what is read may not fit together",
+			"file", name)
 	}
 	d, err := newDataset(s, f, o.pieceBytes)
 	if err != nil {
@@ -61,7 +63,8 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, close func
 	return volume.Root{Dataset: d}, s.close, nil
 }
 
-// hasMagic reports whether a file has the signature of HDF5 at one of its places ("HDF5 File Format Specification", II.A).
+// hasMagic reports whether a file has the signature of HDF5 at one of its places ("HDF5 File Format Specification",
+// II.A).
 func hasMagic(fsys fs.FS, name string) bool {
 	f, info, err := vfs.OpenRegular(fsys, name)
 	if err != nil {

@@ -32,7 +32,8 @@ type tree struct {
 
 // leaveOut records an object that is not shown, and why.
 func (t *tree) leaveOut(name string, fault bool, err error) {
-	t.left = append(t.left, volume.Omission{Name: strings.TrimPrefix(name, "/"), Reason: without(t.name, err), Fault: fault})
+	t.left = append(t.left, volume.Omission{Name: strings.TrimPrefix(name, "/"), Reason: without(t.name, err),
+		Fault: fault})
 }
 
 // walk finds the datasets below a group.

@@ -43,7 +43,8 @@ const confFile = "knossos.conf"
 // IsConfig reports whether a file has the name of a configuration.
 func IsConfig(name string) bool {
 	name = path.Base(name)
-	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(configSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(configSuffixes,
+		func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 // readConfig reads the layers of a configuration. The error of a layer that cannot be shown is in its place.

@@ -128,7 +128,8 @@ func TestCubes(t *testing.T) {
 		{".seg.sz.zip", zipped(t, zip.Deflate, snappy.Encode(nil, ids)), ids},
 		{".seg.sz.zip", zipped(t, zip.Store, snappy.Encode(nil, ids)), ids},
 	} {
-		root, err := open(t, map[string]string{"knossos.conf": conf, cubeName("e_1", 1, 0, c.suffix): string(c.stored)}, ".")
+		root, err := open(t, map[string]string{"knossos.conf": conf, cubeName("e_1", 1, 0, c.suffix): string(c.stored)},
+			".")
 		if err != nil {
 			t.Errorf("%s: %v", c.suffix, err)
 			continue
@@ -146,7 +147,8 @@ func TestCubes(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: got other voxels, %v", c.suffix, err)
 		}
-		if g, _ := m.CubeGrid(); g.Spacing != [3]float64{10.5, 10.5, 30} || m.About().Factor != (volume.Factor{1, 1, 1}) {
+		if g, _ := m.CubeGrid(); g.Spacing != [3]float64{10.5, 10.5, 30} ||
+			m.About().Factor != (volume.Factor{1, 1, 1}) {
 			t.Errorf("%s: got voxels of %v nm, the factor %v", c.suffix, g.Spacing, m.About().Factor)
 		}
 	}
@@ -193,7 +195,9 @@ func TestDamage(t *testing.T) {
 		if _, ok := errors.AsType[*volume.FormatError](err); !ok {
 			t.Errorf("%s: got %T", c.suffix, err)
 		}
-		if b, err := volume.ReadBox(t.Context(), m, volume.Box{Min: volume.Vec{8}, Max: volume.Vec{9, 1, 1}}); err != nil || slices.ContainsFunc(b, func(v byte) bool { return v != 0 }) {
+		if b, err := volume.ReadBox(t.Context(), m,
+			volume.Box{Min: volume.Vec{8}, Max: volume.Vec{9, 1, 1}}); err != nil ||
+			slices.ContainsFunc(b, func(v byte) bool { return v != 0 }) {
 			t.Errorf("%s: beside it: got %v, %v", c.suffix, b, err)
 		}
 	}
@@ -242,45 +246,73 @@ func TestLayers(t *testing.T) {
 		files map[string]string
 		want  string // layers with semicolons, or an error
 	}{
-		{"two kinds", ".", map[string]string{"knossos.conf": conf, raw: "", seg: ""}, "color: 1 uint8 12,8,4; segmentation: 1 uint64 12,8,4"},
-		{"in the folder of a mag", ".", map[string]string{"mag1/knossos.conf": conf, raw: "", "mag4/x0000/a": ""}, "source: 1 uint8 12,8,4 4 uint8 3,2,1"},
-		{"folders of mags with names", ".", map[string]string{"e_1_mag1/knossos.conf": conf, "e_1_" + raw: "", "e_2_mag2/x0000/a": ""}, "source: 1 uint8 12,8,4"},
+		{"two kinds", ".", map[string]string{"knossos.conf": conf, raw: "", seg: ""},
+			"color: 1 uint8 12,8,4; segmentation: 1 uint64 12,8,4"},
+		{"in the folder of a mag", ".", map[string]string{"mag1/knossos.conf": conf, raw: "", "mag4/x0000/a": ""},
+			"source: 1 uint8 12,8,4 4 uint8 3,2,1"},
+		{"folders of mags with names", ".", map[string]string{"e_1_mag1/knossos.conf": conf, "e_1_" + raw: "",
+			"e_2_mag2/x0000/a": ""}, "source: 1 uint8 12,8,4"},
 		{"no cube at all", ".", map[string]string{"a.k.conf": conf, "mag1/x0000/y": ""}, "source: 1 uint8 12,8,4"},
-		{"JPEG 2000 beside segmentation", ".", map[string]string{"knossos.conf": conf, cubeName("e_1", 1, 0, ".6.jp2"): "", seg: ""}, "segmentation: 1 uint64 12,8,4; without color"},
-		{"JPEG 2000", ".", map[string]string{"knossos.conf": conf, cubeName("e_1", 1, 0, ".j2k"): ""}, "_x0000_y0000_z0000.j2k: unsupported cube: expected .raw, "},
-		{"another experiment", ".", map[string]string{"knossos.conf": conf, cubeName("e_2", 1, 0, ".raw"): ""}, `expected one that starts with "e_1_mag"`},
+		{"JPEG 2000 beside segmentation", ".", map[string]string{"knossos.conf": conf,
+			cubeName("e_1", 1, 0, ".6.jp2"): "", seg: ""}, "segmentation: 1 uint64 12,8,4; without color"},
+		{"JPEG 2000", ".", map[string]string{"knossos.conf": conf, cubeName("e_1", 1, 0, ".j2k"): ""},
+			"_x0000_y0000_z0000.j2k: unsupported cube: expected .raw, "},
+		{"another experiment", ".", map[string]string{"knossos.conf": conf, cubeName("e_2", 1, 0, ".raw"): ""},
+			`expected one that starts with "e_1_mag"`},
 		{"no mag", ".", map[string]string{"knossos.conf": conf}, "expected a folder for each mag"},
-		{"no boundary", ".", map[string]string{"knossos.conf": strings.Replace(conf, "boundary y", "y", 1), raw: ""}, "knossos.conf: boundary y: expected the size of the dataset in voxels, found none"},
-		{"no scale", ".", map[string]string{"knossos.conf": strings.Replace(conf, "scale y 10.5", "scale y 0", 1), raw: ""}, "knossos.conf: voxel size: expected numbers above 0"},
-		{"a path as a name", ".", map[string]string{"knossos.conf": strings.Replace(conf, "e_1", "../e", 1), raw: ""}, "experiment name: expected a name of up to 200 bytes without slashes"},
-		{"huge cubes", ".", map[string]string{"knossos.conf": strings.Replace(conf, "length 8", "length 4096", 1), raw: ""}, "expected at most 1073741824 bytes"},
+		{"no boundary", ".", map[string]string{"knossos.conf": strings.Replace(conf, "boundary y", "y", 1), raw: ""},
+			"knossos.conf: boundary y: expected the size of the dataset in voxels, found none"},
+		{"no scale", ".", map[string]string{"knossos.conf": strings.Replace(conf, "scale y 10.5", "scale y 0", 1),
+			raw: ""}, "knossos.conf: voxel size: expected numbers above 0"},
+		{"a path as a name", ".", map[string]string{"knossos.conf": strings.Replace(conf, "e_1", "../e", 1), raw: ""},
+			"experiment name: expected a name of up to 200 bytes without slashes"},
+		{"huge cubes", ".", map[string]string{"knossos.conf": strings.Replace(conf, "length 8", "length 4096", 1),
+			raw: ""}, "expected at most 1073741824 bytes"},
 
-		{"toml", ".", map[string]string{"a.k.toml": tomlText, "knossos.conf": conf, cubeName("e", 1, 0, ".raw"): "", cubeName("e", 2, 0, ".raw"): ""},
+		{"toml", ".", map[string]string{"a.k.toml": tomlText, "knossos.conf": conf, cubeName("e", 1, 0, ".raw"): "",
+			cubeName("e", 2, 0, ".raw"): ""},
 			"source: 1 uint8 12,8,5 2-2-1 uint8 6,4,5"},
-		{"the configuration itself", "a.k.toml", map[string]string{"a.k.toml": tomlText, cubeName("e", 1, 0, ".raw"): ""}, "source: 1 uint8 12,8,5"},
-		{"a mag without a voxel size", ".", map[string]string{"a.k.toml": tomlText, cubeName("e", 1, 0, ".raw"): "", cubeName("e", 3, 0, ".raw"): ""},
+		{"the configuration itself", "a.k.toml", map[string]string{"a.k.toml": tomlText,
+			cubeName("e", 1, 0, ".raw"): ""}, "source: 1 uint8 12,8,5"},
+		{"a mag without a voxel size", ".", map[string]string{"a.k.toml": tomlText, cubeName("e", 1, 0, ".raw"): "",
+			cubeName("e", 3, 0, ".raw"): ""},
 			"source: 1 uint8 12,8,5; without mag3"},
-		{"two layers of one name", ".", map[string]string{"a.k.toml": tomlText + second, cubeName("e", 1, 0, ".raw"): ""},
+		{"two layers of one name", ".", map[string]string{"a.k.toml": tomlText + second,
+			cubeName("e", 1, 0, ".raw"): ""},
 			"e: 1 uint8 12,8,5; e_segmentation: 1 uint64 12,8,5"},
-		{"a layer of its own folder", ".", map[string]string{"a.k.toml": tomlText + second + `URL = "./ids/"`, cubeName("e", 1, 0, ".raw"): "", "ids/mag1/x0000/a": ""},
+		{"a layer of its own folder", ".", map[string]string{"a.k.toml": tomlText + second + `URL = "./ids/"`,
+			cubeName("e", 1, 0, ".raw"): "", "ids/mag1/x0000/a": ""},
 			"e: 1 uint8 12,8,5; e_ids: 1 uint64 12,8,5"},
-		{"a layer elsewhere", ".", map[string]string{"a.k.toml": tomlText + second + `URL = "../ids"`, cubeName("e", 1, 0, ".raw"): ""}, "e: 1 uint8 12,8,5; without e_segmentation"},
-		{"a layer on a server", ".", map[string]string{"a.k.toml": tomlText + second + `URL = "https://x.org/e"`, cubeName("e", 1, 0, ".raw"): ""}, "e: 1 uint8 12,8,5; without e_segmentation"},
-		{"another suffix than named", ".", map[string]string{"a.k.toml": tomlText, cubeName("e", 1, 0, ".png"): ""}, "unsupported cube: expected .raw, found .png"},
-		{"an unknown suffix", ".", map[string]string{"a.k.toml": strings.ReplaceAll(tomlText, ".raw", ".tif"), "mag1/x0000/a": ""}, "unsupported suffix of cubes: expected .raw, .png"},
-		{"another server", ".", map[string]string{"a.k.toml": tomlText + `ServerFormat = "openconnectome"`, "mag1/x0000/a": ""}, "unsupported ServerFormat"},
-		{"no extent", ".", map[string]string{"a.k.toml": strings.Replace(tomlText, "Extent_px", "X", 1)}, "Extent_px: expected three whole numbers"},
+		{"a layer elsewhere", ".", map[string]string{"a.k.toml": tomlText + second + `URL = "../ids"`,
+			cubeName("e", 1, 0, ".raw"): ""}, "e: 1 uint8 12,8,5; without e_segmentation"},
+		{"a layer on a server", ".", map[string]string{"a.k.toml": tomlText + second + `URL = "https://x.org/e"`,
+			cubeName("e", 1, 0, ".raw"): ""}, "e: 1 uint8 12,8,5; without e_segmentation"},
+		{"another suffix than named", ".", map[string]string{"a.k.toml": tomlText, cubeName("e", 1, 0, ".png"): ""},
+			"unsupported cube: expected .raw, found .png"},
+		{"an unknown suffix", ".", map[string]string{"a.k.toml": strings.ReplaceAll(tomlText, ".raw", ".tif"),
+			"mag1/x0000/a": ""}, "unsupported suffix of cubes: expected .raw, .png"},
+		{"another server", ".", map[string]string{"a.k.toml": tomlText + `ServerFormat = "openconnectome"`,
+			"mag1/x0000/a": ""}, "unsupported ServerFormat"},
+		{"no extent", ".", map[string]string{"a.k.toml": strings.Replace(tomlText, "Extent_px", "X", 1)},
+			"Extent_px: expected three whole numbers"},
 		{"no layer", ".", map[string]string{"a.k.toml": "a = 1"}, "Layer: expected 1 to 1,000 layers, found 0"},
 		{"no toml", ".", map[string]string{"a.k.toml": "[["}, "a.k.toml: TOML: "},
-		{"too long", ".", map[string]string{"a.k.toml": strings.Repeat(" ", maxConfig+1)}, "a.k.toml: expected at most 262144 bytes"},
+		{"too long", ".", map[string]string{"a.k.toml": strings.Repeat(" ", maxConfig+1)},
+			"a.k.toml: expected at most 262144 bytes"},
 		{"not UTF-8", ".", map[string]string{"a.k.conf": "\xff"}, "a.k.conf: text: expected UTF-8"},
 
-		{"pyk", ".", map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_DataScale = 5,5,10, 10,10,10,\n_Extent = 9,9,9\n_CubeSize = 8,8,8\n_FileType = 0",
-			cubeName("p", 1, 0, ".raw"): "", cubeName("p", 2, 0, ".raw"): ""}, "source: 1 uint8 9,9,9 2-2-1 uint8 5,5,9"},
-		{"pyk with powers", ".", map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_ServerFormat = knossos\n_DataScale = 5,5,10\n_Extent = 9,9,9\n_CubeSize = 8,8,8\n",
-			cubeName("p", 1, 0, ".raw"): "", cubeName("p", 2, 0, ".raw"): ""}, "source: 1 uint8 9,9,9 2 uint8 5,5,5"},
-		{"pyk without a scale", ".", map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_Extent = 9,9,9\n"}, "_DataScale: expected three numbers for each mag"},
-		{"pyk of another type", ".", map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_DataScale=1,1,1\n_Extent = 9,9,9\n_FileType = 1"}, "unsupported _FileType"},
+		{"pyk", ".",
+			map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_DataScale = 5,5,10, 10,10,10,\n_Extent = 9,9,9\n_CubeSize = 8,8,8\n_FileType = 0",
+				cubeName("p", 1, 0, ".raw"): "", cubeName("p", 2, 0, ".raw"): ""},
+			"source: 1 uint8 9,9,9 2-2-1 uint8 5,5,9"},
+		{"pyk with powers", ".",
+			map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_ServerFormat = knossos\n_DataScale = 5,5,10\n_Extent = 9,9,9\n_CubeSize = 8,8,8\n",
+				cubeName("p", 1, 0, ".raw"): "", cubeName("p", 2, 0, ".raw"): ""},
+			"source: 1 uint8 9,9,9 2 uint8 5,5,5"},
+		{"pyk without a scale", ".", map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_Extent = 9,9,9\n"},
+			"_DataScale: expected three numbers for each mag"},
+		{"pyk of another type", ".",
+			map[string]string{"a.pyk.conf": "[Dataset]\n_BaseName = p\n_DataScale=1,1,1\n_Extent = 9,9,9\n_FileType = 1"}, "unsupported _FileType"},
 
 		{"nothing", ".", map[string]string{"mag1/x0000/y0000/z0000/a": ""}, ErrNotRecognised.Error()},
 	} {
@@ -300,13 +332,15 @@ func TestLayers(t *testing.T) {
 // TestNames: folders have at least four digits, and no others that are zero.
 func TestNames(t *testing.T) {
 	x := tree{"e", 2, ".raw"}
-	for name, want := range map[string]int{"x0000": 0, "x0012": 12, "x9999": 9999, "x12345": 12345, "x01234": -1, "x12": -1, "y0000": -1, "x": -1, "x-001": -1, "x00a0": -1} {
+	for name, want := range map[string]int{"x0000": 0, "x0012": 12, "x9999": 9999, "x12345": 12345, "x01234": -1,
+		"x12": -1, "y0000": -1, "x": -1, "x-001": -1, "x00a0": -1} {
 		n, ok := x.Index(0, name)
 		if ok != (want >= 0) || ok && (n != want || x.Dir(0, n) != name) {
 			t.Errorf("%s: got %d, %v", name, n, ok)
 		}
 	}
-	for suffix, want := range map[string]volume.CubeName{".seg.sz.zip": volume.BesideName, ".png": volume.OtherName, ".j2k": volume.OtherName} {
+	for suffix, want := range map[string]volume.CubeName{".seg.sz.zip": volume.BesideName, ".png": volume.OtherName,
+		".j2k": volume.OtherName} {
 		if got := x.Kind([]int{1, 0, 0}, "e_mag2_x0001_y0000_z0000"+suffix); got != want {
 			t.Errorf("%s: got %v, expected %v", suffix, got, want)
 		}
@@ -316,7 +350,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSample: cubes of a kind that is rare are found where there are few folders, and no more than a bounded number of folders is read.
+// TestSample: cubes of a kind that is rare are found where there are few folders, and no more than a bounded number of
+// folders is read.
 func TestSample(t *testing.T) {
 	files := fstest.MapFS{"knossos.conf": {Data: []byte(conf)}}
 	for x := range 60 {

@@ -121,7 +121,8 @@ func (c config) mags(fsys fs.FS) (mags []mag, err error) {
 		}
 		return mags, nil
 	}
-	slices.SortFunc(mags, func(a, b mag) int { return cmp.Or(cmp.Compare(a.number, b.number), -cmp.Compare(a.dir, b.dir)) })
+	slices.SortFunc(mags,
+		func(a, b mag) int { return cmp.Or(cmp.Compare(a.number, b.number), -cmp.Compare(a.dir, b.dir)) })
 	mags = slices.CompactFunc(mags, func(a, b mag) bool { return a.number == b.number })
 	if len(mags) == 0 && err == nil {
 		err = &volume.FormatError{
@@ -161,7 +162,8 @@ func (c config) addTo(d *chunked.Dataset, log *slog.Logger) error {
 		}
 		d.Add(name, l)
 		if c.suffixes == nil {
-			log.Info("the configuration does not say how cubes are stored: assumed from some of them", "file", c.file, "suffix", k.suffix)
+			log.Info("the configuration does not say how cubes are stored: assumed from some of them", "file", c.file,
+				"suffix", k.suffix)
 		}
 	}
 	return nil
@@ -190,8 +192,9 @@ func (c config) layer(fsys fs.FS, mags []mag, k kind) (*chunked.Layer, error) {
 // open opens a mag. Its name is that of its factor, or that of its folder if that is no whole number.
 func (c config) open(fsys fs.FS, m mag, k kind) (volume.Mag, string, error) {
 	a := &chunked.Array{
-		Shape: make([]int, 3), Chunk: c.cube[:], Type: k.typ, XFirst: true, Names: []string{"x", "y", "z"}, Order: []int{2, 1, 0},
-		Tree: tree{c.base, m.number, k.suffix}, Codecs: k.codecs, Compression: k.name,
+		Shape: make([]int, 3), Chunk: c.cube[:], Type: k.typ, XFirst: true, Names: []string{"x", "y", "z"},
+		Order: []int{2, 1, 0},
+		Tree:  tree{c.base, m.number, k.suffix}, Codecs: k.codecs, Compression: k.name,
 	}
 	o := chunked.Options{Category: k.category, StatMetadata: chunked.StatFiles(nil, fsys, c.file)}
 	name := path.Base(m.dir)
@@ -225,7 +228,8 @@ func (c config) coarseness(number int) (n [3]float64, err error) {
 		return [3]float64{f, f, f}, nil
 	}
 	if number > len(c.spacing) {
-		return n, fault("voxel size", fmt.Sprintf("one for mag%d", number), fmt.Sprintf("those of %d mags", len(c.spacing)))
+		return n, fault("voxel size", fmt.Sprintf("one for mag%d", number),
+			fmt.Sprintf("those of %d mags", len(c.spacing)))
 	}
 	for axis := range n {
 		n[axis] = c.spacing[number-1][axis] / c.spacing[0][axis]

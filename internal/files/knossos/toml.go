@@ -138,7 +138,8 @@ func nameLayers(layers []config) {
 		if dir := path.Base(c.dir); taken[c.name] && dir != "." && dir != "" {
 			c.name += "_" + dir
 		}
-		if isSegmentation := len(c.suffixes) > 0 && strings.HasPrefix(c.suffixes[0], ".seg"); taken[c.name] && isSegmentation {
+		if isSegmentation := len(c.suffixes) > 0 && strings.HasPrefix(c.suffixes[0], ".seg"); taken[c.name] &&
+			isSegmentation {
 			c.name += "_segmentation"
 		}
 		taken[c.name] = true

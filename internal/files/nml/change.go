@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Change returns a file in which the attributes of volumes have other values. set is called for each volume, in the order of
-// the file, with its attributes, and returns those that are set. All else stays as it is, byte for byte.
+// Change returns a file in which the attributes of volumes have other values. set is called for each volume, in the
+// order of the file, with its attributes, and returns those that are set. All else stays as it is, byte for byte.
 func Change(file []byte, set func(i int, a map[string]string) (map[string]string, error)) ([]byte, error) {
 	d := xml.NewDecoder(bytes.NewReader(file))
 	var out bytes.Buffer

@@ -28,7 +28,10 @@ func TestChange(t *testing.T) {
 		t.Errorf("without a change: got %v\n%s", err, same)
 	}
 	broken := errors.New("broken")
-	if _, err := Change([]byte(before), func(int, map[string]string) (map[string]string, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := Change([]byte(before), func(int, map[string]string) (map[string]string,
+		error) {
+		return nil, broken
+	}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"<volume location=a/>", "<volume location/>", "<volume location=\"a/>", "<things"} {

@@ -1,8 +1,8 @@
-// Package nml reads the annotation files of WEBKNOSSOS: the volumes of an annotation, the size of a voxel, and trees. The format has no
-// specification: NmlWriter.scala of webknossos and nml of webknossos-libs are its writers.
+// Package nml reads the annotation files of WEBKNOSSOS: the volumes of an annotation, the size of a voxel, and trees.
+// The format has no specification: NmlWriter.scala of webknossos and nml of webknossos-libs are its writers.
 //
-// A file is read as a stream, and is not trusted: it may have up to 256 MiB. It may have no document type, so that there are no entities but the
-// five of XML: others could stand for any number of bytes.
+// A file is read as a stream, and is not trusted: it may have up to 256 MiB. It may have no document type, so that
+// there are no entities but the five of XML: others could stand for any number of bytes.
 package nml
 
 import (
@@ -66,7 +66,8 @@ func Read(fsys fs.FS, name string) (*Annotation, error) {
 	defer f.Close()
 	if info.Size() > maxBytes {
 		return nil, &volume.UnsupportedError{
-			File: name, Part: "NML", Offset: -1, Expected: fmt.Sprintf("at most %d bytes", maxBytes), Found: fmt.Sprint(info.Size()),
+			File: name, Part: "NML", Offset: -1, Expected: fmt.Sprintf("at most %d bytes", maxBytes),
+			Found: fmt.Sprint(info.Size()),
 		}
 	}
 	return parse(name, f)
@@ -157,7 +158,8 @@ func (p *parser) element(name string, a attributes) error {
 			return fmt.Errorf("volume: expected at most %d, found more", maxVolumes)
 		}
 		edited := a["editedMappingEdgesLocation"] != ""
-		p.Volumes = append(p.Volumes, Volume{a["id"], a["name"], a["location"], a["fallbackLayer"], a["mappingName"], edited})
+		p.Volumes = append(p.Volumes, Volume{a["id"], a["name"], a["location"], a["fallbackLayer"], a["mappingName"],
+			edited})
 	case "thing", "node", "edge":
 		if p.items++; p.items > maxNodes {
 			return fmt.Errorf("trees: expected at most %d nodes, edges and trees, found more", maxNodes)
@@ -173,7 +175,8 @@ func (p *parser) setSpacing(a attributes) {
 	if name := a["unit"]; name != "" {
 		unit = chunked.Nanometres(name)
 	}
-	t := chunked.Transform{Scale: [3]float64{a.number("x"), a.number("y"), a.number("z")}, Unit: [3]float64{unit, unit, unit}}
+	t := chunked.Transform{Scale: [3]float64{a.number("x"), a.number("y"), a.number("z")},
+		Unit: [3]float64{unit, unit, unit}}
 	p.Spacing = t.Spacing()
 }
 

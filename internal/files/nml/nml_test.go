@@ -31,7 +31,8 @@ func TestRead(t *testing.T) {
 		t.Errorf("got %+v, expected %+v", a.Volumes[0], want)
 	}
 	tree := a.Trees[0]
-	if len(a.Trees) != 1 || len(tree.Nodes) != 2 || tree.Edges[0] != [2]int64{1, 2} || tree.Nodes[0] != (Node{1, 2.5, [3]float64{4, 6, 3}}) {
+	if len(a.Trees) != 1 || len(tree.Nodes) != 2 || tree.Edges[0] != [2]int64{1, 2} ||
+		tree.Nodes[0] != (Node{1, 2.5, [3]float64{4, 6, 3}}) {
 		t.Errorf("%+v", a.Trees)
 	}
 }

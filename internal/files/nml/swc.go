@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// SWC returns a tree in the format SWC: a line for each node, with its number, type, position, radius and parent. Parents
-// come before their children. A tree of several parts has several roots, whose parent is -1. spacing is the size of a
-// voxel of mag 1 in nm: then lengths are in micrometers, as readers of SWC expect. If it is 0, positions are in voxels,
-// and the radius is as the file has it. A comment says which.
+// SWC returns a tree in the format SWC: a line for each node, with its number, type, position, radius and parent.
+// Parents come before their children. A tree of several parts has several roots, whose parent is -1. spacing is the
+// size of a voxel of mag 1 in nm: then lengths are in micrometers, as readers of SWC expect. If it is 0, positions are
+// in voxels, and the radius is as the file has it. A comment says which.
 //
 // Numbers are the ids of nodes, unless one is negative. SWC has no loops: a comment says how many edges are left out.
 // Two nodes of the same id, and an edge to another tree, are errors.
@@ -34,7 +34,9 @@ func (t *Tree) SWC(spacing [3]float64) ([]byte, error) {
 		b = append(b, " 0"...) // the type: undefined
 		for _, v := range scaled(t.Nodes[node], spacing) {
 			if math.IsInf(v, 0) {
-				return nil, fmt.Errorf("tree %.100q: node %d: expected a position in the range of numbers, found one beyond", t.Name, t.Nodes[node].ID)
+				return nil,
+					fmt.Errorf("tree %.100q: node %d: expected a position in the range of numbers, found one beyond",
+						t.Name, t.Nodes[node].ID)
 			}
 			b = strconv.AppendFloat(append(b, ' '), v, 'f', -1, 64)
 		}
@@ -64,7 +66,8 @@ func (t *Tree) comments(spacing [3]float64, ids bool, loops int) []byte {
 	return append(b, "# id type x y z radius parent\n"...)
 }
 
-// scaled returns the position and the radius of a node in the unit of the file. What is less than a picometer is rounded.
+// scaled returns the position and the radius of a node in the unit of the file. What is less than a picometer is
+// rounded.
 func scaled(n Node, spacing [3]float64) [4]float64 {
 	v := [4]float64{n.At[0], n.At[1], n.At[2], n.Radius}
 	if spacing == ([3]float64{}) {
@@ -103,9 +106,11 @@ func newGraph(t *Tree) (*graph, error) {
 	g := &graph{first: make([]int32, len(t.Nodes)+1), neighbours: make([]int32, 2*len(t.Edges))}
 	for i, e := range t.Edges {
 		for k, id := range e {
-			at, ok := slices.BinarySearchFunc(sorted, id, func(n int32, id int64) int { return cmp.Compare(t.Nodes[n].ID, id) })
+			at, ok := slices.BinarySearchFunc(sorted, id,
+				func(n int32, id int64) int { return cmp.Compare(t.Nodes[n].ID, id) })
 			if !ok {
-				return nil, fmt.Errorf("edge from %d to %d: expected nodes of the tree, found no node %d", e[0], e[1], id)
+				return nil, fmt.Errorf("edge from %d to %d: expected nodes of the tree, found no node %d", e[0], e[1],
+					id)
 			}
 			ends[i][k] = sorted[at]
 			g.first[sorted[at]]++

@@ -21,7 +21,8 @@ func TestSWC(t *testing.T) {
 		spacing [3]float64
 		want    string
 	}{
-		{"a branch", Tree{Name: "a\n\"b\"", Nodes: nodes(7, 5, 9, 8), Edges: [][2]int64{{5, 7}, {5, 8}, {9, 5}}}, [3]float64{11.24, 11.24, 25},
+		{"a branch", Tree{Name: "a\n\"b\"", Nodes: nodes(7, 5, 9, 8), Edges: [][2]int64{{5, 7}, {5, 8}, {9, 5}}},
+			[3]float64{11.24, 11.24, 25},
 			"# tree \"a\\n\\\"b\\\"\" of an annotation of WEBKNOSSOS\n# unit: micrometers\n" + end +
 				"7 0 0 0.02248 0.0875 0 -1\n5 0 0.01124 0.02248 0.0875 0.1 7\n8 0 0.03372 0.02248 0.0875 0.3 5\n9 0 0.02248 0.02248 0.0875 0.2 5\n"},
 		{"parts, a loop, an edge twice, and one of a node to itself",
@@ -31,7 +32,8 @@ func TestSWC(t *testing.T) {
 		{"negative ids", Tree{Name: "n", Nodes: nodes(-1, 3), Edges: [][2]int64{{3, -1}}}, [3]float64{1000, 1000, 1000},
 			"# tree \"n\" of an annotation of WEBKNOSSOS\n# unit: micrometers\n# nodes are counted from 1, because some have negative ids\n" + end +
 				"1 0 0 2 3.5 0 -1\n2 0 1 2 3.5 0.1 1\n"},
-		{"no nodes", Tree{Name: "n"}, [3]float64{}, "# tree \"n\" of an annotation of WEBKNOSSOS\n# unit: voxels of mag 1; of the radius: nanometers\n" + end},
+		{"no nodes", Tree{Name: "n"}, [3]float64{},
+			"# tree \"n\" of an annotation of WEBKNOSSOS\n# unit: voxels of mag 1; of the radius: nanometers\n" + end},
 	} {
 		if got, err := c.tree.SWC(c.spacing); string(got) != c.want || err != nil {
 			t.Errorf("%s: got\n%s%v\nexpected\n%s", c.what, got, err, c.want)
@@ -48,7 +50,8 @@ func TestSWC(t *testing.T) {
 	}
 }
 
-// TestSWCRandom: in random graphs, each node is there once, after its parent, and each parent is a neighbour. There are as many roots as parts.
+// TestSWCRandom: in random graphs, each node is there once, after its parent, and each parent is a neighbour. There are
+// as many roots as parts.
 func TestSWCRandom(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 4))

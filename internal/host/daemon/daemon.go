@@ -1,12 +1,13 @@
 // Package daemon runs the server of a mount in the background, reports its state to the
 // service manager, and gives up its privileges.
 //
-// A Go process cannot fork, so a server in the background is this program started again with
-// the same arguments. A pipe connects the two processes. When the mount is ready, the server
-// writes the mountpoint and a message to it. A server that fails writes its error to it, and prints the error to stderr as it does in
-// the foreground. The pipe of a server that crashes ends empty.
+// A Go process cannot fork, so a server in the background is this program started again with the same arguments. A pipe
+// connects the two processes. When the mount is ready, the server writes the mountpoint and a message to it. A server
+// that fails writes its error to it, and prints the error to stderr as it does in the foreground. The pipe of a server
+// that crashes ends empty.
 //
-// The process that has started the server may wait for its end, for a service manager. Then both print to the same stderr.
+// The process that has started the server may wait for its end, for a service manager. Then both print to the same
+// stderr.
 //
 // # Decisions
 //

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// TestServerThatCannotEnd checks that Start returns the error of a server that has failed but does not end, as while one of its threads waits
-// for another FUSE server that is stopped. The server is this test in another process.
+// TestServerThatCannotEnd checks that Start returns the error of a server that has failed but does not end, as while
+// one of its threads waits for another FUSE server that is stopped. The server is this test in another process.
 func TestServerThatCannotEnd(t *testing.T) {
 	if IsServer() {
 		pipe, err := OpenPipe(false)
@@ -34,8 +34,8 @@ func TestServerThatCannotEnd(t *testing.T) {
 	}
 }
 
-// TestWaitPanics: after a panic while a command waits for its server, it knows that the server has ended. The server is this test in
-// another process.
+// TestWaitPanics: after a panic while a command waits for its server, it knows that the server has ended. The server is
+// this test in another process.
 func TestWaitPanics(t *testing.T) {
 	if IsServer() {
 		pipe, err := OpenPipe(false)
@@ -52,7 +52,8 @@ func TestWaitPanics(t *testing.T) {
 			panic("injected")
 		}
 	})()
-	s, err := Start([]string{"wkwfs", "-test.run=^TestWaitPanics$"}, false, func(string) error { return nil }, io.Discard)
+	s, err := Start([]string{"wkwfs", "-test.run=^TestWaitPanics$"}, false, func(string) error { return nil },
+		io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,12 @@ import (
 )
 
 // neededCapabilities are those that the server of root keeps.
-const neededCapabilities = 1<<unix.CAP_DAC_READ_SEARCH | // to read the sources of all users; the kernel decides who may see them
+// to read the sources of all users; the kernel decides who may see them
+const neededCapabilities = 1<<unix.CAP_DAC_READ_SEARCH |
 	1<<unix.CAP_SYS_ADMIN // to unmount at the end
 
-// The arguments of capset(2), which all threads read. They are not on a stack: that of a goroutine can move while the threads
-// take turns, and some of them would read something else.
+// The arguments of capset(2), which all threads read. They are not on a stack: that of a goroutine can move while the
+// threads take turns, and some of them would read something else.
 var (
 	capHeader = unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	capSets   [2]unix.CapUserData // of the lower and the upper 32 capabilities
@@ -35,7 +36,8 @@ func DropPrivileges() error {
 	}
 	kept := capSets[0].Permitted & neededCapabilities // in some containers, one is missing
 	capSets = [2]unix.CapUserData{{Permitted: kept, Effective: kept}}
-	if err := inAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&capHeader)), uintptr(unsafe.Pointer(&capSets[0]))); err != nil {
+	if err := inAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&capHeader)),
+		uintptr(unsafe.Pointer(&capSets[0]))); err != nil {
 		return fmt.Errorf("giving up capabilities: %w", err)
 	}
 	return nil

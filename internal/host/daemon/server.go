@@ -152,8 +152,9 @@ func (s *Server) Kill() error {
 // endTime is how long a server that has failed may take to end.
 const endTime = time.Second
 
-// waitFailed waits for the end of a server that has failed with an error, and copies what the server printed to stderr. A server
-// cannot end while a request of one of its threads waits in another FUSE server that is stopped. Then the error is copied.
+// waitFailed waits for the end of a server that has failed with an error, and copies what the server printed to stderr.
+// A server cannot end while a request of one of its threads waits in another FUSE server that is stopped. Then the
+// error is copied.
 func (s *Server) waitFailed(failure string, stderr io.Writer) error {
 	select {
 	case <-s.ended:

@@ -14,7 +14,8 @@ import (
 
 const listHint = "grep " + fsnode.Type + " /proc/self/mounts lists the mounts of wkwfs"
 
-// foreignType is the type of mounts that other programs make, and leave to us as a descriptor. It says nothing of who serves.
+// foreignType is the type of mounts that other programs make, and leave to us as a descriptor. It says nothing of who
+// serves.
 const foreignType = "fuse"
 
 // mayBeOurs reports whether wkwfs may serve the mount.

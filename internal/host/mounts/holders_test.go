@@ -27,10 +27,12 @@ func TestHolders(t *testing.T) {
 			}
 		}
 	}
-	process("10", "elsewhere", map[string]string{"cwd": "/mnt/ab", "root": "/", "fd/0": "/dev/null", "fd/1": "socket:[7]"}, "00-10 r-xp 00 fe:01 8 /usr/bin/cat\n")
+	process("10", "elsewhere", map[string]string{"cwd": "/mnt/ab", "root": "/", "fd/0": "/dev/null",
+		"fd/1": "socket:[7]"}, "00-10 r-xp 00 fe:01 8 /usr/bin/cat\n")
 	process("20", "bash", map[string]string{"cwd": "/mnt/a", "root": "/"}, "")
 	process("30", "dd", map[string]string{"cwd": "/", "fd/0": "/mnt/a/color/1/volume.raw"}, "")
-	process("40", "python3 -i", map[string]string{"cwd": "/"}, "7f00-7f10 rw-p 00000000 00:00 0\n7f10-7f20 r--p 00000000 00:32 9                  /mnt/a/color/1/volume.npy\n")
+	process("40", "python3 -i", map[string]string{"cwd": "/"},
+		"7f00-7f10 rw-p 00000000 00:00 0\n7f10-7f20 r--p 00000000 00:32 9                  /mnt/a/color/1/volume.npy\n")
 	process("50", "chroot", map[string]string{"root": "/mnt/a"}, "")
 	process(strconv.Itoa(os.Getpid()), "wkwfs", map[string]string{"cwd": "/mnt/a"}, "")
 	if err := os.Mkdir(filepath.Join(proc, "60"), 0o777); err != nil { // a process that has just ended

@@ -13,8 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 )
 
-// CheckPoint returns an error if the path is no directory, or if a server of the source would read its own mount there. Both paths must be
-// resolved already.
+// CheckPoint returns an error if the path is no directory, or if a server of the source would read its own mount there.
+// Both paths must be resolved already.
 func CheckPoint(path, source string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -53,7 +53,8 @@ func checkApart(mountpoint, source string) error {
 	case err != nil:
 		return err
 	case inside:
-		return hint.Errorf(advice, "mountpoint %s is inside the source %s: the server would read its own mount", mountpoint, source)
+		return hint.Errorf(advice, "mountpoint %s is inside the source %s: the server would read its own mount",
+			mountpoint, source)
 	}
 	return nil
 }

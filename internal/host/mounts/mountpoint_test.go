@@ -33,7 +33,8 @@ func TestCheckApart(t *testing.T) {
 	}
 	for _, test := range tests {
 		err := checkApart(dir+test.mountpoint, dir+test.source)
-		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" && (err == nil ||
+			!strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%q on %q: got %v, want %q", test.source, test.mountpoint, err, test.want)
 		}
 	}

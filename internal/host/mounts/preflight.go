@@ -36,7 +36,8 @@ func CheckFUSE(mountpoint string, allowOther bool) error {
 		return err
 	}
 	if err := unix.Access(mountpoint, unix.W_OK); err != nil {
-		return hint.Errorf("mount on a directory of your own", "mountpoint %s: fusermount3 demands write access: %w", mountpoint, err)
+		return hint.Errorf("mount on a directory of your own", "mountpoint %s: fusermount3 demands write access: %w",
+			mountpoint, err)
 	}
 	if allowOther {
 		return checkUserAllowOther()
@@ -83,7 +84,8 @@ func checkUserAllowOther() error {
 			return nil
 		}
 	}
-	return hint.Errorf("as root: echo user_allow_other >> "+fuseConfig, "allow_other: %s does not allow it to ordinary users", fuseConfig)
+	return hint.Errorf("as root: echo user_allow_other >> "+fuseConfig,
+		"allow_other: %s does not allow it to ordinary users", fuseConfig)
 }
 
 // hasLine reports whether the text has the line. Space around it does not matter.

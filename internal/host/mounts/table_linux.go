@@ -31,7 +31,8 @@ func parseTable(r io.Reader) (Table, error) {
 	}
 	table := make(Table, 0, len(infos))
 	for _, i := range infos {
-		table = append(table, Mount{i.ID, i.Mountpoint, i.FSType, i.Source, userOf(i.VFSOptions), fmt.Sprintf("%d:%d", i.Major, i.Minor)})
+		table = append(table, Mount{i.ID, i.Mountpoint, i.FSType, i.Source, userOf(i.VFSOptions),
+			fmt.Sprintf("%d:%d", i.Major, i.Minor)})
 	}
 	return table, nil
 }

@@ -30,7 +30,8 @@ func TestParseTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, damaged := range []string{"1 2 3\n", "22 27 0:21 / /proc rw,relatime x proc proc rw\n", `1 2 0:1 / /a\04 rw - t s rw` + "\n"} {
+	for _, damaged := range []string{"1 2 3\n", "22 27 0:21 / /proc rw,relatime x proc proc rw\n",
+		`1 2 0:1 / /a\04 rw - t s rw` + "\n"} {
 		if table, err := parseTable(strings.NewReader(damaged)); err == nil {
 			t.Errorf("%q: got %v, want an error", damaged, table)
 		}
@@ -62,7 +63,8 @@ func TestThisProcess(t *testing.T) {
 
 func TestTableContaining(t *testing.T) {
 	table := Table{
-		{ID: 1, Point: "/", Type: "ext4"}, {ID: 2, Point: "/mnt/a", Type: "fuse.wkwfs"}, {ID: 3, Point: "/mnt/a/b", Type: "tmpfs"},
+		{ID: 1, Point: "/", Type: "ext4"}, {ID: 2, Point: "/mnt/a", Type: "fuse.wkwfs"},
+		{ID: 3, Point: "/mnt/a/b", Type: "tmpfs"},
 		{ID: 4, Point: "/mnt/c", Type: "fuse.wkwfs"}, {ID: 5, Point: "/mnt/c", Type: "ext4"},
 	}
 	for path, want := range map[string]int{

@@ -40,7 +40,8 @@ func Unmount(path string, lazy bool) error {
 	around, inside := table.Containing(path)
 	switch {
 	case !ok && inside && around.Type == fsnode.Type:
-		return hint.Errorf("wkwfs umount "+hint.Quote(around.Point), "%s is not a mount, but a path in the mount on %s", path, around.Point)
+		return hint.Errorf("wkwfs umount "+hint.Quote(around.Point), "%s is not a mount, but a path in the mount on %s",
+			path, around.Point)
 	case !ok:
 		return hint.Errorf(listHint, "%s is not a mount", path)
 	case m.Type != fsnode.Type:
@@ -71,8 +72,8 @@ func withLazyHint(err error, path string, lazy bool) error {
 	return hint.Errorf("if it is in use: "+again, "%w", err)
 }
 
-// A new mount is in use for a moment: by the process that checks it, and by programs of the desktop that look at new mounts. So
-// retryInUse calls unmount again while the mount is in use, for up to inUseTimeout.
+// A new mount is in use for a moment: by the process that checks it, and by programs of the desktop that look at new
+// mounts. So retryInUse calls unmount again while the mount is in use, for up to inUseTimeout.
 func retryInUse(unmount func() error) error {
 	for deadline := time.Now().Add(inUseTimeout); ; time.Sleep(inUsePause) {
 		err := unmount()
@@ -110,8 +111,8 @@ func detachDirectly(path string, lazy bool) error {
 	return nil
 }
 
-// detachByHelper unmounts for users who may not do so themselves. fusermount3 unmounts only what the same user has mounted, and says
-// of other mounts that they are not found.
+// detachByHelper unmounts for users who may not do so themselves. fusermount3 unmounts only what the same user has
+// mounted, and says of other mounts that they are not found.
 func detachByHelper(m Mount, lazy bool) error {
 	helper, err := findFusermount()
 	if err != nil {
@@ -128,7 +129,8 @@ func detachByHelper(m Mount, lazy bool) error {
 	case err == nil:
 		return nil
 	case m.User != "" && m.User != strconv.Itoa(os.Getuid()):
-		return hint.Errorf("run it as that user, or as root", "unmounting %s: mounted by another user: %s", m.Point, userName(m.User))
+		return hint.Errorf("run it as that user, or as root", "unmounting %s: mounted by another user: %s", m.Point,
+			userName(m.User))
 	case bytes.Contains(bytes.ToLower(output), []byte(unix.EBUSY.Error())):
 		return fmt.Errorf("unmounting %s: %w", m.Point, errInUse)
 	}
@@ -152,7 +154,8 @@ func findFusermount() (string, error) {
 			return path, nil
 		}
 	}
-	return "", hint.Errorf("apt install fuse3 (or run as root)", "fusermount3 is not installed: it mounts for ordinary users")
+	return "", hint.Errorf("apt install fuse3 (or run as root)",
+		"fusermount3 is not installed: it mounts for ordinary users")
 }
 
 // awaitGone waits until the table does not have the mount.

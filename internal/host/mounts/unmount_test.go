@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestRetryInUse: a mount that is in use for a moment is unmounted. After a second, and after another error, there is no more attempt.
+// TestRetryInUse: a mount that is in use for a moment is unmounted. After a second, and after another error, there is
+// no more attempt.
 func TestRetryInUse(t *testing.T) {
 	broken := errors.New("broken")
 	for _, test := range []struct {
@@ -34,7 +35,8 @@ func TestRetryInUse(t *testing.T) {
 					}
 					return test.after
 				})
-				if took := time.Since(start); !errors.Is(err, test.want) || err == nil != (test.want == nil) || took != test.took {
+				if took := time.Since(start); !errors.Is(err, test.want) || err == nil != (test.want == nil) ||
+					took != test.took {
 					t.Errorf("got %v after %v, want %v after %v", err, took, test.want, test.took)
 				}
 			})

@@ -55,8 +55,8 @@ func (w *Watch) run(log *slog.Logger) {
 // Gone returns a channel that is closed when the table no longer has the mount.
 func (w *Watch) Gone() <-chan struct{} { return w.gone }
 
-// Remove removes the mount from the tree, and returns false if that was done already. Files that are open stay readable. It leaves another
-// mount at the same place alone.
+// Remove removes the mount from the tree, and returns false if that was done already. Files that are open stay
+// readable. It leaves another mount at the same place alone.
 func (w *Watch) Remove() (removed bool, err error) {
 	table, err := ReadTable()
 	if err != nil {

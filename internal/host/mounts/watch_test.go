@@ -16,8 +16,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// TestWatchMount: a mount that is removed is gone, also if directories above it were renamed. Another mount at its place is left alone. The test
-// runs again in a mount namespace of its own: elsewhere, other mounts would wake the one that waits.
+// TestWatchMount: a mount that is removed is gone, also if directories above it were renamed. Another mount at its
+// place is left alone. The test runs again in a mount namespace of its own: elsewhere, other mounts would wake the one
+// that waits.
 func TestWatchMount(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: it mounts")

@@ -154,8 +154,8 @@ func (f *file) text(key, value *yaml.Node) (string, error) {
 	return "", f.errorAt(value, "", "%s: expected a word or a list of words", key.Value)
 }
 
-// of returns the settings for a source, the most important first. Two sections for the source, by two paths, are an error:
-// nothing says which counts.
+// of returns the settings for a source, the most important first. Two sections for the source, by two paths, are an
+// error: nothing says which counts.
 func (f *file) of(source string) ([]entry, error) {
 	switch sections := f.sections[resolve(source)]; len(sections) {
 	case 0:
@@ -164,7 +164,8 @@ func (f *file) of(source string) ([]entry, error) {
 		return slices.Concat(sections[0].settings, f.general), nil
 	default:
 		first, second := sections[0].path, sections[1].path
-		return nil, f.errorAt(second, "keep one of the two sections", "sources %q and %q, the latter on line %d, are the same: %s",
+		return nil, f.errorAt(second, "keep one of the two sections",
+			"sources %q and %q, the latter on line %d, are the same: %s",
 			second.Value, first.Value, first.Line, resolve(source))
 	}
 }
@@ -180,7 +181,8 @@ func (f *file) errorAt(at *yaml.Node, advice, format string, args ...any) error 
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// resolve returns the path free of links. A path that does not exist is only made absolute. URLs count without "/" at the end.
+// resolve returns the path free of links. A path that does not exist is only made absolute. URLs count without "/" at
+// the end.
 func resolve(path string) string {
 	if paths.IsURL(path) {
 		return strings.TrimRight(path, "/")

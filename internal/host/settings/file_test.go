@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSectionsOfOneSource: two sections that name one source by two paths are an error for that source, which names both.
-// Other sources do not need them.
+// TestSectionsOfOneSource: two sections that name one source by two paths are an error for that source, which names
+// both. Other sources do not need them.
 func TestSectionsOfOneSource(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -21,7 +21,9 @@ func TestSectionsOfOneSource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := parse("c.yaml", fmt.Appendf(nil, "uid: 3\nsources:\n  %s:\n    uid: 1\n  %s:\n    gid: 2\n  %s:\n    uid: 4\n", source, link, other))
+	f, err := parse("c.yaml",
+		fmt.Appendf(nil, "uid: 3\nsources:\n  %s:\n    uid: 1\n  %s:\n    gid: 2\n  %s:\n    uid: 4\n", source, link,
+			other))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,14 +47,17 @@ import (
 
 // Mount lists the settings of a mount.
 var Mount = []string{
-	"allow-other", "anonymous", "axes", "big-endian", "cache-size", "channels", "debug", "disk-cache", "disk-cache-min-free", "disk-cache-size", "dtype", "edit", "endpoint",
-	"follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "offset", "over", "read-ahead", "region", "relabel", "shape", "timeout",
+	"allow-other", "anonymous", "axes", "big-endian", "cache-size", "channels", "debug", "disk-cache",
+	"disk-cache-min-free", "disk-cache-size", "dtype", "edit", "endpoint",
+	"follow-links", "fsname", "gid", "io-depth", "log-file", "log-format", "metrics", "offset", "over", "read-ahead",
+	"region", "relabel", "shape", "timeout",
 	"uid", "umask", "unit", "voxel-size",
 }
 
 // All lists the settings of all commands. They share configuration files, and each command
 // takes the settings that it has flags for.
-var All = append([]string{"allow-origin", "host", "jobs", "list-blocks", "listen", "neuroglancer", "token-file", "trust-clients"}, Mount...)
+var All = append([]string{"allow-origin", "host", "jobs", "list-blocks", "listen", "neuroglancer", "token-file",
+	"trust-clients"}, Mount...)
 
 const (
 	// ConfigFlag is the flag for the configuration file.
@@ -79,7 +82,8 @@ func Variable(flag string) string {
 
 // RegisterConfig defines the flag for the configuration file.
 func RegisterConfig(flags *pflag.FlagSet) {
-	flags.String(ConfigFlag, "", "read settings from `FILE` (else: from "+SystemFile+", and config.yaml in ~/.config/wkwfs)")
+	flags.String(ConfigFlag, "", "read settings from `FILE` (else: from "+SystemFile+
+		", and config.yaml in ~/.config/wkwfs)")
 }
 
 // Settle sets the flags that the command line does not set, from the environment and from

@@ -13,9 +13,11 @@ func TestCheckVariables(t *testing.T) {
 		{"WKWFS_CACHE_SISE", "WKWFS_CACHE_SIZE"},
 		{"WKWFS_ALLOWOTHER", "WKWFS_ALLOW_OTHER"},
 		{"WKWFS_CONFIGS", "WKWFS_CONFIG"},
-		{"WKWFS_CACHE_SIZE", ""}, {"WKWFS_LISTEN", ""}, {"WKWFS_TOKEN", ""}, {"WKWFS_CONFIG", ""}, {"WKWFS_READY_PIPE", ""},
+		{"WKWFS_CACHE_SIZE", ""}, {"WKWFS_LISTEN", ""}, {"WKWFS_TOKEN", ""}, {"WKWFS_CONFIG", ""},
+		{"WKWFS_READY_PIPE", ""},
 		// Variables of tests, of a Kubernetes service named wkwfs, of other programs.
-		{"WKWFS_RACE", ""}, {"WKWFS_REQUIRE_FUSE", ""}, {"WKWFS_REFDATA", ""}, {"WKWFS_SERVICE_HOST", ""}, {"WKWFS_PORT", ""},
+		{"WKWFS_RACE", ""}, {"WKWFS_REQUIRE_FUSE", ""}, {"WKWFS_REFDATA", ""}, {"WKWFS_SERVICE_HOST", ""},
+		{"WKWFS_PORT", ""},
 		{"XWKWFS_CACHE_SISE", ""}, {"WKWFS", ""}, {"WKWFS_", ""},
 	}
 	for _, test := range tests {

@@ -22,7 +22,8 @@ type Size int64
 // maxSize is the largest Size. The sum of a Size and some overhead cannot overflow.
 const maxSize = math.MaxInt64 / 2
 
-// leastBare is the least number that is a size without a unit, in bytes. Smaller ones lack a unit, as in --cache-size 4.
+// leastBare is the least number that is a size without a unit, in bytes. Smaller ones lack a unit, as in --cache-size
+// 4.
 const leastBare = 1 << 10
 
 // Set parses a size.
@@ -32,7 +33,8 @@ func (s *Size) Set(text string) error {
 	case err != nil || strings.Contains(text, ","):
 		return hint.Usagef("write it like 512MiB, 1GiB or 4GB", "%q is not a size", text)
 	case n > 0 && n < leastBare && strings.Trim(text, "0123456789") == "":
-		return hint.Usagef("write it like "+text+"GiB or "+text+"MiB; "+text+"B if you mean bytes", "%q has no unit", text)
+		return hint.Usagef("write it like "+text+"GiB or "+text+"MiB; "+text+"B if you mean bytes", "%q has no unit",
+			text)
 	case n > maxSize:
 		return hint.Usagef("", "%q is more than this machine can address", text)
 	}

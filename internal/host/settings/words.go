@@ -53,7 +53,8 @@ var AcceptedWords = []string{
 	"ro", "default_permissions", "nosuid", "nodev", "noexec",
 	"atime", "noatime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
 	"diratime", "nodiratime",
-	"async", "silent", "loud", "defaults", "auto", "noauto", "nofail", "_netdev", "user", "users", "nouser", "owner", "group", "auto_unmount",
+	"async", "silent", "loud", "defaults", "auto", "noauto", "nofail", "_netdev", "user", "users", "nouser", "owner",
+	"group", "auto_unmount",
 }
 
 // LabelWords set the security label of the mount. They are for the kernel.
@@ -118,5 +119,6 @@ func unknownWord(word, name string) error {
 		return hint.Usagef("", "-o %s takes no value", name)
 	}
 	known := slices.Concat(FlagWords, AcceptedWords, LabelWords)
-	return hint.Usagef(hint.DidYouMean(name, known, "wkwfs mount --help lists the options"), "unknown option -o %s", word)
+	return hint.Usagef(hint.DidYouMean(name, known, "wkwfs mount --help lists the options"), "unknown option -o %s",
+		word)
 }

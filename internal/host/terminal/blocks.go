@@ -13,8 +13,8 @@ const (
 	reset     = "\x1b[0m"
 )
 
-// drawBlocks writes two rows of pixels as a line of upper half blocks: the foreground is the upper pixel, the background
-// the lower one.
+// drawBlocks writes two rows of pixels as a line of upper half blocks: the foreground is the upper pixel, the
+// background the lower one.
 func (s Screen) drawBlocks(w io.Writer, img *image.NRGBA) error {
 	out := bufio.NewWriter(w)
 	b := img.Rect
@@ -36,8 +36,8 @@ func (s Screen) drawBlocks(w io.Writer, img *image.NRGBA) error {
 	return out.Flush()
 }
 
-// colour returns the parameters of SGR for a colour: kind is 38 of a foreground and 48 of a background (ECMA-48 §8.3.117,
-// ISO 8613-6).
+// colour returns the parameters of SGR for a colour: kind is 38 of a foreground and 48 of a background (ECMA-48
+// §8.3.117, ISO 8613-6).
 func (s Screen) colour(kind int, c color.NRGBA) string {
 	if s.TrueColour {
 		return fmt.Sprintf("%d;2;%d;%d;%d", kind, c.R, c.G, c.B)

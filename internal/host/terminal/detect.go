@@ -47,7 +47,8 @@ const (
 
 // setSize sets the size in cells, and the size of a cell from that of all in pixels. Absurd numbers do not count.
 func (s *Screen) setSize(columns, rows, width, height int) {
-	if columns > 0 && rows > 0 && width/columns >= 2 && height/rows >= 2 && max(width/columns, height/rows) <= maxCellPixels {
+	if columns > 0 && rows > 0 && width/columns >= 2 && height/rows >= 2 &&
+		max(width/columns, height/rows) <= maxCellPixels {
 		s.Cell = image.Pt(width/columns, height/rows)
 	}
 	if columns > 0 {
@@ -58,8 +59,8 @@ func (s *Screen) setSize(columns, rows, width, height int) {
 	}
 }
 
-// hasColours reports whether a terminal of this name has 256 colours. Terminals of the last decades have them, even those
-// that call themselves xterm.
+// hasColours reports whether a terminal of this name has 256 colours. Terminals of the last decades have them, even
+// those that call themselves xterm.
 func hasColours(name string) bool {
 	return name != "" && name != "dumb" && !strings.HasPrefix(name, "vt")
 }

@@ -41,7 +41,8 @@ func TestSetSize(t *testing.T) {
 	} {
 		s := Screen{Columns: 80, Rows: 24, Cell: image.Pt(8, 16)}
 		if s.setSize(test.columns, test.rows, test.width, test.height); s != test.want {
-			t.Errorf("%d × %d cells, %d × %d pixels: got %v, want %v", test.columns, test.rows, test.width, test.height, s, test.want)
+			t.Errorf("%d × %d cells, %d × %d pixels: got %v, want %v", test.columns, test.rows, test.width, test.height,
+				s, test.want)
 		}
 	}
 }
@@ -63,7 +64,8 @@ func TestNames(t *testing.T) {
 		{"screen", "truecolor", true, true},
 	} {
 		if hasColours(test.term) != test.colours || hasTrueColour(test.term, test.colorterm) != test.trueColour {
-			t.Errorf("%q, %q: got %v and %v", test.term, test.colorterm, hasColours(test.term), hasTrueColour(test.term, test.colorterm))
+			t.Errorf("%q, %q: got %v and %v", test.term, test.colorterm, hasColours(test.term),
+				hasTrueColour(test.term, test.colorterm))
 		}
 	}
 }

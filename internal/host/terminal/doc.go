@@ -1,2 +1,3 @@
-// Package terminal draws pictures on terminals with characters: half blocks in colour, or text where a terminal has no colours.
+// Package terminal draws pictures on terminals with characters: half blocks in colour, or text where a terminal has no
+// colours.
 package terminal

@@ -10,7 +10,8 @@ import (
 // picture returns a picture of 3 × 3 pixels: greys, colours, black.
 func picture() *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, 3, 3))
-	for i, c := range [][3]uint8{{0, 0, 0}, {128, 128, 128}, {255, 255, 255}, {255, 0, 0}, {255, 0, 0}, {0, 0, 255}, {8, 8, 8}, {8, 8, 8}, {0, 95, 0}} {
+	for i, c := range [][3]uint8{{0, 0, 0}, {128, 128, 128}, {255, 255, 255}, {255, 0, 0}, {255, 0, 0}, {0, 0, 255},
+		{8, 8, 8}, {8, 8, 8}, {0, 95, 0}} {
 		img.SetNRGBA(i%3, i/3, color.NRGBA{c[0], c[1], c[2], 255})
 	}
 	return img

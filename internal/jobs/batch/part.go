@@ -34,8 +34,8 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.I, p.N)
 }
 
-// Parse parses I/N, auto and auto/N. For auto it asks getenv for the variables that Slurm and Kubernetes set for a task. The
-// errors are those of a command line.
+// Parse parses I/N, auto and auto/N. For auto it asks getenv for the variables that Slurm and Kubernetes set for a
+// task. The errors are those of a command line.
 func Parse(text string, getenv func(string) string) (Part, error) {
 	first, last, divided := strings.Cut(text, "/")
 	n := 0
@@ -53,7 +53,8 @@ func Parse(text string, getenv func(string) string) (Part, error) {
 	case !divided || !ok:
 		return Part{}, hint.Usagef(howToWrite, "%q is not a part", text)
 	case i < 1 || i > n:
-		return Part{}, hint.Usagef("parts are numbered from 1; --part auto numbers those of job arrays", "%q: expected part 1 to %d, found %d", text, n, i)
+		return Part{}, hint.Usagef("parts are numbered from 1; --part auto numbers those of job arrays",
+			"%q: expected part 1 to %d, found %d", text, n, i)
 	}
 	return Part{i, n}, nil
 }
@@ -82,20 +83,24 @@ func fromEnvironment(n int, getenv func(string) string) (Part, error) {
 	case getenv(kubernetes) != "":
 		return fromKubernetes(n, getenv)
 	}
-	return Part{}, hint.Usagef("start it by sbatch --array, or as an indexed Job of Kubernetes; elsewhere write --part 3/8",
-		"auto: neither %s nor %s is set", slurmID, kubernetes)
+	return Part{},
+		hint.Usagef("start it by sbatch --array, or as an indexed Job of Kubernetes; elsewhere write --part 3/8",
+			"auto: neither %s nor %s is set", slurmID, kubernetes)
 }
 
-// fromKubernetes numbers the tasks of an indexed Job, whose indexes start at 0. Kubernetes does not tell them how many there are.
+// fromKubernetes numbers the tasks of an indexed Job, whose indexes start at 0. Kubernetes does not tell them how many
+// there are.
 func fromKubernetes(n int, getenv func(string) string) (Part, error) {
 	index, ok := parseNumber(getenv(kubernetes))
 	switch {
 	case !ok:
 		return Part{}, hint.Usagef("", "auto: %s: expected a number, found %q", kubernetes, getenv(kubernetes))
 	case n == 0:
-		return Part{}, hint.Usagef("write --part auto/8 if the Job has completions: 8", "auto: Kubernetes does not tell how many parts there are")
+		return Part{}, hint.Usagef("write --part auto/8 if the Job has completions: 8",
+			"auto: Kubernetes does not tell how many parts there are")
 	case index >= n:
-		return Part{}, hint.Usagef("write --part auto/N with the completions of the Job as N", "auto/%d: %s is %d, which is above the last part", n, kubernetes, index)
+		return Part{}, hint.Usagef("write --part auto/N with the completions of the Job as N",
+			"auto/%d: %s is %d, which is above the last part", n, kubernetes, index)
 	}
 	return Part{index + 1, n}, nil
 }
@@ -111,15 +116,16 @@ func fromSlurm(n int, getenv func(string) string) (Part, error) {
 	if err != nil {
 		return Part{}, err
 	}
-	// Slurm gives a task that is submitted again on its own, such as --array=7, an array of its own. It would then do all of the
-	// work as part 1/1, or other parts than before.
+	// Slurm gives a task that is submitted again on its own, such as --array=7, an array of its own. It would then do
+	// all of the work as part 1/1, or other parts than before.
 	const again = "scontrol requeue runs a task of an array again; sbatch without --array runs one part, such as --part 7/8"
 	regular := (a.high-a.low)/a.step + 1
 	switch {
 	case a.id < a.low || a.id > a.high || (a.id-a.low)%a.step != 0:
 		return Part{}, hint.Usagef("", "auto: task %d is not in the array %v", a.id, a)
 	case a.count != regular:
-		return Part{}, hint.Usagef("give the array as a range, such as --array=1-8", "auto: the array %v has %d tasks: its parts cannot be numbered", a, a.count)
+		return Part{}, hint.Usagef("give the array as a range, such as --array=1-8",
+			"auto: the array %v has %d tasks: its parts cannot be numbered", a, a.count)
 	case n > 0 && n != a.count:
 		return Part{}, hint.Usagef(again, "auto/%d: the array %v has %d tasks", n, a, a.count)
 	case a.low > 1 && a.low != a.step:
@@ -137,14 +143,16 @@ func readArray(getenv func(string) string) (array, error) {
 		name     string
 		to       *int
 		optional bool
-	}{{slurmID, &a.id, false}, {slurmMin, &a.low, false}, {slurmMax, &a.high, false}, {slurmStep, &a.step, true}, {slurmCount, &a.count, true}} {
+	}{{slurmID, &a.id, false}, {slurmMin, &a.low, false}, {slurmMax, &a.high, false}, {slurmStep, &a.step, true},
+		{slurmCount, &a.count, true}} {
 		text := getenv(v.name)
 		if text == "" && v.optional {
 			continue
 		}
 		var ok bool
 		if *v.to, ok = parseNumber(text); !ok {
-			return array{}, hint.Usagef("write --part I/N", "auto: %s is set, but %s is not a number: %q", slurmID, v.name, text)
+			return array{}, hint.Usagef("write --part I/N", "auto: %s is set, but %s is not a number: %q", slurmID,
+				v.name, text)
 		}
 	}
 	if a.step < 1 || a.high < a.low {

@@ -76,7 +76,8 @@ func TestParse(t *testing.T) {
 	} {
 		env := maps.Clone(test.env)
 		got, err := Parse(test.text, func(name string) string { return env[name] })
-		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+		if got != test.want || (err == nil) != (test.err == "") ||
+			err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%q with %v: got %v, %v; want %v, %q", test.text, test.env, got, err, test.want, test.err)
 		}
 		if usage, ok := errors.AsType[*hint.Error](err); err != nil && (!ok || !usage.Usage) {
@@ -90,7 +91,8 @@ func TestPartText(t *testing.T) {
 	if got := (Part{3, 8}).String(); got != "3/8" {
 		t.Errorf("got %q", got)
 	}
-	if got := (Part{}).String(); got != "" || !(Part{}).Whole() || !(Part{}).First() || !(Part{1, 2}).First() || (Part{2, 2}).First() {
+	if got := (Part{}).String(); got != "" || !(Part{}).Whole() || !(Part{}).First() || !(Part{1, 2}).First() ||
+		(Part{2, 2}).First() {
 		t.Errorf("of no part: got %q", got)
 	}
 }

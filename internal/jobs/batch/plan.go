@@ -12,9 +12,9 @@ const groups = 1 << 20
 
 // Plan is the work of all parts: items with their stored bytes. It takes 12 MiB, for any number of items.
 //
-// An item is in one of [groups] groups, by its name. So the plan does not depend on the order of the items: a large directory is
-// listed in any order, which may differ between machines. Neighbours are in different groups. So parts also take about equal
-// time where some regions of a dataset are harder to read than others.
+// An item is in one of [groups] groups, by its name. So the plan does not depend on the order of the items: a large
+// directory is listed in any order, which may differ between machines. Neighbours are in different groups. So parts
+// also take about equal time where some regions of a dataset are harder to read than others.
 //
 // Several goroutines may call Add at a time.
 type Plan struct {
@@ -30,7 +30,8 @@ func NewPlan() *Plan {
 	return &Plan{bytes: make([]int64, groups), items: make([]uint32, groups)}
 }
 
-// Add adds an item. Its name is unique in the plan, and the same in all tasks. An item without bytes counts as one byte.
+// Add adds an item. Its name is unique in the plan, and the same in all tasks. An item without bytes counts as one
+// byte.
 func (p *Plan) Add(name string, bytes int64) {
 	h := hash(name)
 	bytes = max(bytes, 1)
@@ -52,8 +53,9 @@ type Share struct {
 	Bytes      int64 // stored
 }
 
-// Cut returns the share of a part. The shares of all parts are disjoint and have all items. The bytes of a share differ from
-// those of an equal share by less than those of its largest group, which is a single item unless there are millions.
+// Cut returns the share of a part. The shares of all parts are disjoint and have all items. The bytes of a share differ
+// from those of an equal share by less than those of its largest group, which is a single item unless there are
+// millions.
 func (p *Plan) Cut(part Part) Share {
 	if part.Whole() {
 		part = Part{1, 1}
@@ -82,8 +84,8 @@ func (p *Plan) Cut(part Part) Share {
 	return s
 }
 
-// Portion returns i/n of all bytes, rounded up: where part i of n starts, counted from 0. i is at most n. There is no rounding that differs
-// between processors.
+// Portion returns i/n of all bytes, rounded up: where part i of n starts, counted from 0. i is at most n. There is no
+// rounding that differs between processors.
 func Portion(all int64, i, n int) int64 {
 	high, low := bits.Mul64(uint64(all), uint64(i))
 	quotient, rest := bits.Div64(high, low, uint64(n)) // at most all
@@ -93,14 +95,15 @@ func Portion(all int64, i, n int) int64 {
 	return int64(quotient)
 }
 
-// Has reports whether an item is in the share. The item need not be in the plan: one that is new since then also has one part.
+// Has reports whether an item is in the share. The item need not be in the plan: one that is new since then also has
+// one part.
 func (s Share) Has(name string) bool {
 	g := groupOf(hash(name))
 	return s.first <= g && g < s.end
 }
 
-// Likely reports whether the share of a part may have an item, before the plan is complete. Where there are many items, groups have
-// about equal bytes, so few other items are likely.
+// Likely reports whether the share of a part may have an item, before the plan is complete. Where there are many items,
+// groups have about equal bytes, so few other items are likely.
 func Likely(part Part, name string) bool {
 	first, end := likely(part)
 	g := groupOf(hash(name))
@@ -113,7 +116,8 @@ func (s Share) AllLikely(part Part) bool {
 	return s.first == s.end || first <= s.first && s.end <= end
 }
 
-// likely returns the groups that the share of a part probably has: 1 percent of all more, on both sides, than if all had equal bytes.
+// likely returns the groups that the share of a part probably has: 1 percent of all more, on both sides, than if all
+// had equal bytes.
 func likely(part Part) (first, end int) {
 	if part.Whole() {
 		return 0, groups

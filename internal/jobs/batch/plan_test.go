@@ -31,8 +31,8 @@ func planOf(items []item) *Plan {
 	return p
 }
 
-// TestSharesAreDisjoint: each item is in exactly one share, whatever the sizes are, and however many parts there are. Shares
-// count what they have.
+// TestSharesAreDisjoint: each item is in exactly one share, whatever the sizes are, and however many parts there are.
+// Shares count what they have.
 func TestSharesAreDisjoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it starts no goroutine")
@@ -61,7 +61,8 @@ func TestSharesAreDisjoint(t *testing.T) {
 					}
 				}
 				if s.Items != count || s.Bytes != bytes {
-					t.Fatalf("%s: part %d/%d says %d items with %d bytes, and has %d with %d", name, i+1, n, s.Items, s.Bytes, count, bytes)
+					t.Fatalf("%s: part %d/%d says %d items with %d bytes, and has %d with %d", name, i+1, n, s.Items,
+						s.Bytes, count, bytes)
 				}
 			}
 			for _, it := range items {
@@ -127,7 +128,8 @@ func TestSharesAreEqual(t *testing.T) {
 	}
 }
 
-// TestLikely: of many items, those of a share are likely, and few others. If AllLikely reports so, no item of a share is unlikely.
+// TestLikely: of many items, those of a share are likely, and few others. If AllLikely reports so, no item of a share
+// is unlikely.
 func TestLikely(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 3, 100, 50_000} {
@@ -162,7 +164,8 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// TestPlanInAnyOrder: plans of the same items are the same in any order. Other items, or other bytes, make another plan.
+// TestPlanInAnyOrder: plans of the same items are the same in any order. Other items, or other bytes, make another
+// plan.
 func TestPlanInAnyOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it starts no goroutine")
@@ -170,7 +173,8 @@ func TestPlanInAnyOrder(t *testing.T) {
 	items := cubes(5000, func(i int) int64 { return int64(i) * 1000 })
 	plan := planOf(items)
 	shuffled := slices.Clone(items)
-	rand.New(rand.NewPCG(5, 6)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	rand.New(rand.NewPCG(5, 6)).Shuffle(len(shuffled),
+		func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	other := planOf(shuffled)
 	if plan.Fingerprint() != other.Fingerprint() {
 		t.Error("another order gives another fingerprint")

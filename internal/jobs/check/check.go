@@ -76,8 +76,8 @@ type Stats struct {
 	Found   atomic.Int64 // cubes that were counted
 	Counted atomic.Bool  // all cubes were counted
 
-	// Plan identifies the cubes of all parts and their stored bytes, if Options.Part is set. It is empty if Run was canceled
-	// before it was known. It may be read when Run has returned.
+	// Plan identifies the cubes of all parts and their stored bytes, if Options.Part is set. It is empty if Run was
+	// canceled before it was known. It may be read when Run has returned.
 	Plan string
 }
 
@@ -95,8 +95,8 @@ type Options struct {
 
 // Run checks the source. Faults of the source are findings. Run returns an error only if ctx is canceled.
 //
-// All parts of a source together find what a check of the whole source finds. Faults of metadata, and gaps, are findings of the first part.
-// A mag or a directory that cannot be listed is a finding of every part.
+// All parts of a source together find what a check of the whole source finds. Faults of metadata, and gaps, are
+// findings of the first part. A mag or a directory that cannot be listed is a finding of every part.
 func Run(ctx context.Context, root volume.Root, o Options) error {
 	if o.Late == nil {
 		o.Late = func() bool { return false }

@@ -35,13 +35,14 @@ func runRoot(t *testing.T, root volume.Root) ([]string, *check.Stats) {
 	t.Helper()
 	var lines []string
 	var stats check.Stats
-	err := check.Run(t.Context(), root, check.Options{Jobs: 3, Count: true, Stats: &stats, Report: func(f check.Finding) {
-		where := f.Path
-		if f.Block != nil {
-			where += fmt.Sprintf(" [%v]", *f.Block)
-		}
-		lines = append(lines, fmt.Sprintf("%s %s: %v", f.Severity, where, f.Err))
-	}})
+	err := check.Run(t.Context(), root, check.Options{Jobs: 3, Count: true, Stats: &stats,
+		Report: func(f check.Finding) {
+			where := f.Path
+			if f.Block != nil {
+				where += fmt.Sprintf(" [%v]", *f.Block)
+			}
+			lines = append(lines, fmt.Sprintf("%s %s: %v", f.Severity, where, f.Err))
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +136,15 @@ func TestFindings(t *testing.T) {
 			[]string{"warning color/1: open color/1/header.wkw: file does not exist"}},
 		{"damaged header.wkw", map[string]string{"color/1/header.wkw": "X"},
 			[]string{"error color/1: color/1/header.wkw: header at byte 0: expected 16 bytes, found 1"}},
-		{"no geometry at all", map[string]string{"color/1/header.wkw": "X", "color/1/z0/y0/x0.wkw": "", "color/1/z0/y0/x1.wkw": ""},
+		{"no geometry at all", map[string]string{"color/1/header.wkw": "X", "color/1/z0/y0/x0.wkw": "",
+			"color/1/z0/y0/x1.wkw": ""},
 			[]string{"error color/1: color/1/header.wkw: header at byte 0: expected 16 bytes, found 1; no cube has the geometry: color/1/z0/y0/x0.wkw: header at byte 0: expected 16 bytes, found 0"}},
 		{"damaged metadata", map[string]string{"datasource-properties.json": "{"},
 			[]string{"error .: datasource-properties.json: unexpected end of JSON input"}},
 		{"metadata of missing layers and mags", map[string]string{"datasource-properties.json": box2},
 			[]string{"note color/2: not in the source", "note gone: no mags found"}},
-		{"outside of the layer", map[string]string{"datasource-properties.json": box2, "color/1/z7/y0/x0.wkw": string(sound)}, []string{
+		{"outside of the layer", map[string]string{"datasource-properties.json": box2,
+			"color/1/z7/y0/x0.wkw": string(sound)}, []string{
 			"note color/2: not in the source", "note gone: no mags found",
 			"warning color/1/z7/y0/x0.wkw: lies outside of the layer: voxels 0-2_0-2_14-16, bounding box 0-4_0-2_0-2",
 		}},
@@ -150,7 +153,8 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := map[string]string{
-				"color/1/header.wkw": string(header), "color/1/z0/y0/x0.wkw": string(sound), "color/1/z0/y0/x1.wkw": string(sound),
+				"color/1/header.wkw": string(header), "color/1/z0/y0/x0.wkw": string(sound),
+				"color/1/z0/y0/x1.wkw": string(sound),
 			}
 			maps.Copy(all, c.files)
 			fsys := fstest.MapFS{}
@@ -175,7 +179,8 @@ func TestLevels(t *testing.T) {
 		{"color/1/z0/y0", "x6.wkw", "x6.wkw"},
 	} {
 		got, _ := run(t, os.DirFS(filepath.Join("../../../testdata/damaged", c.dir)), c.name)
-		want := "error " + c.want + " [1,0,0]: " + c.want + ": block 1,0,0 at byte 595: expected 512 decoded bytes, found 500"
+		want := "error " + c.want + " [1,0,0]: " + c.want +
+			": block 1,0,0 at byte 595: expected 512 decoded bytes, found 500"
 		if !slices.Contains(got, want) {
 			t.Errorf("%s: got\n%s\nexpected\n%s", filepath.Join(c.dir, c.name), strings.Join(got, "\n"), want)
 		}
@@ -190,7 +195,8 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	report := func(check.Finding) { cancel() }
-	if err := check.Run(ctx, root, check.Options{Jobs: 1, Stats: new(check.Stats), Report: report}); !errors.Is(err, context.Canceled) {
+	if err := check.Run(ctx, root, check.Options{Jobs: 1, Stats: new(check.Stats), Report: report}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v, expected %v", err, context.Canceled)
 	}
 }

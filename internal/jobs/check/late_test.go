@@ -48,8 +48,8 @@ func (f lateFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// TestCheckOfLateSource checks a source that answers late, or not. If it does, Depth cubes are opened at once, and as many
-// are read. Else the limit is Jobs. The findings are the same.
+// TestCheckOfLateSource checks a source that answers late, or not. If it does, Depth cubes are opened at once, and as
+// many are read. Else the limit is Jobs. The findings are the same.
 func TestCheckOfLateSource(t *testing.T) {
 	files := fstest.MapFS{"color/1/header.wkw": {Data: slices.Concat(sound[:8], make([]byte, 8))}}
 	for i := range 300 {

@@ -11,7 +11,8 @@ import (
 // tinyCubes returns a mag of n cubes in one directory. Each has one voxel of uint8.
 func tinyCubes(t *testing.T, n int) *voxeltest.Many {
 	t.Helper()
-	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
+	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1,
+		DataOffset: wkw.HeaderSize}
 	cube, err := h.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +35,13 @@ func TestManyCubes(t *testing.T) {
 	var lines []string
 	peak := voxeltest.PeakHeap(func() {
 		got, stats := run(t, tinyCubes(t, n), ".")
-		if lines = got; stats.Cubes.Load() != int64(n) || stats.Found.Load() != int64(n) || stats.Bytes.Load() != int64(n) {
+		if lines = got; stats.Cubes.Load() != int64(n) || stats.Found.Load() != int64(n) ||
+			stats.Bytes.Load() != int64(n) {
 			t.Errorf("%d cubes of %d, %d bytes", stats.Cubes.Load(), stats.Found.Load(), stats.Bytes.Load())
 		}
 	})
 	if len(lines) > 0 || peak > limit {
-		t.Errorf("%d findings with %d MiB, want none with at most %d: %.10q", len(lines), peak>>20, limit>>20, lines[:min(len(lines), 3)])
+		t.Errorf("%d findings with %d MiB, want none with at most %d: %.10q", len(lines), peak>>20, limit>>20,
+			lines[:min(len(lines), 3)])
 	}
 }

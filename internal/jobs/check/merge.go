@@ -53,8 +53,8 @@ type reportPlace struct {
 	index int // in the file
 }
 
-// ReadReports reads the summaries of reports. A report that is not complete does not count. Of two reports of one part, the
-// later counts: the part was run again. ReadReports fails if the reports do not belong together.
+// ReadReports reads the summaries of reports. A report that is not complete does not count. Of two reports of one part,
+// the later counts: the part was run again. ReadReports fails if the reports do not belong together.
 func ReadReports(files []string) (*Reports, error) {
 	r := &Reports{files: slices.Compact(slices.Sorted(slices.Values(files))), parts: map[int]reportAt{}}
 	for _, file := range files {

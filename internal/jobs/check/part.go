@@ -7,8 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// A part has at most partBytes of decoded blocks and at most partBlocks blocks, but at least one block. A WKW file reads
-// about partBytes at once.
+// A part has at most partBytes of decoded blocks and at most partBlocks blocks, but at least one block. A WKW file
+// reads about partBytes at once.
 const (
 	partBytes  = 1 << 20
 	partBlocks = 4096
@@ -20,7 +20,8 @@ type part struct {
 	box volume.Box // in blocks
 }
 
-// memory returns how many bytes n blocks take while they are decoded: voxels, and what is stored or what decoding takes besides.
+// memory returns how many bytes n blocks take while they are decoded: voxels, and what is stored or what decoding takes
+// besides.
 func (p part) memory(n int) int64 {
 	voxels := n * p.grid.BlockBytes()
 	return int64(voxels + max(voxels, volume.WorkMemory(p.file, p.grid)))

@@ -40,7 +40,8 @@ func TestParts(t *testing.T) {
 				seen[b.At] = true
 				lowest, highest = min(lowest, morton(b.At)), max(highest, morton(b.At))
 			}
-			if isCube := test.blocks == volume.Cube(test.blocks[0]); isCube && (lowest != last+1 || highest != lowest+len(blocks)-1) {
+			if isCube := test.blocks == volume.Cube(test.blocks[0]); isCube && (lowest != last+1 ||
+				highest != lowest+len(blocks)-1) {
 				t.Errorf("%v: %v has the blocks %d to %d in Morton order, after %d", test, box, lowest, highest, last)
 			}
 			last = highest

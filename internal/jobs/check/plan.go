@@ -18,15 +18,15 @@ type planned struct {
 	box   volume.Box   // of all cubes
 }
 
-// A plan keeps a limited number of cubes in memory, of 24 bytes each. If more than maxPlanned are likely to be in the part, mags are
-// listed again.
+// A plan keeps a limited number of cubes in memory, of 24 bytes each. If more than maxPlanned are likely to be in the
+// part, mags are listed again.
 const (
 	fewPlanned = 1 << 16 // of a mag: all cubes are kept, likely or not
 	maxPlanned = 1 << 20 // of all mags
 )
 
-// plan sets the share of the cubes that this part checks. It looks up all cubes of the source. What it cannot list is not in the
-// plan; walk reports it.
+// plan sets the share of the cubes that this part checks. It looks up all cubes of the source. What it cannot list is
+// not in the plan; walk reports it.
 func (c *checker) plan(root volume.Root) error {
 	plan := batch.NewPlan()
 	if root.Cube != nil {

@@ -26,9 +26,10 @@ func runPart(t *testing.T, root volume.Root, part batch.Part) ([]string, *check.
 	t.Helper()
 	var lines []string
 	var stats check.Stats
-	err := check.Run(t.Context(), root, check.Options{Jobs: 2, Part: part, Count: true, Stats: &stats, Report: func(f check.Finding) {
-		lines = append(lines, fmt.Sprintf("%s %s %v %v: %v", f.Severity, f.Path, f.Cube, f.Block, f.Err))
-	}})
+	err := check.Run(t.Context(), root, check.Options{Jobs: 2, Part: part, Count: true, Stats: &stats,
+		Report: func(f check.Finding) {
+			lines = append(lines, fmt.Sprintf("%s %s %v %v: %v", f.Severity, f.Path, f.Cube, f.Block, f.Err))
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +40,8 @@ func runPart(t *testing.T, root volume.Root, part batch.Part) ([]string, *check.
 	return lines, &stats
 }
 
-// TestPartsOfCheck: the parts of a check find what a check of the whole source finds, each fault once, and each part makes the
-// same plan.
+// TestPartsOfCheck: the parts of a check find what a check of the whole source finds, each fault once, and each part
+// makes the same plan.
 func TestPartsOfCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
@@ -75,7 +76,8 @@ func TestPartsOfCheck(t *testing.T) {
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
-				t.Errorf("%s in %d parts: got\n%s\nexpected\n%s", c.dir, n, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("%s in %d parts: got\n%s\nexpected\n%s", c.dir, n, strings.Join(got, "\n"),
+					strings.Join(want, "\n"))
 			}
 			if cubes != whole.Cubes.Load() || blocks != whole.Blocks.Load() || bytes != whole.Bytes.Load() {
 				t.Errorf("%s in %d parts: %d cubes, %d blocks, %d bytes", c.dir, n, cubes, blocks, bytes)
@@ -154,8 +156,9 @@ func (d *countingDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return d.ReadDirFile.ReadDir(n)
 }
 
-// TestPartListsOnce: a part lists a directory of cubes once, not for the plan, the bounding box and the check each. The first part lists
-// it once more, for files that no mag reads. A cube that was removed since the plan was made is no fault.
+// TestPartListsOnce: a part lists a directory of cubes once, not for the plan, the bounding box and the check each. The
+// first part lists it once more, for files that no mag reads. A cube that was removed since the plan was made is no
+// fault.
 func TestPartListsOnce(t *testing.T) {
 	dir := t.TempDir()
 	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1}

@@ -7,8 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Unshown finds the layers and mags that exist and that a mount or a copy of the source leaves out: those with a file of
-// another kind in their place, and mags without a geometry. It reads no voxels. All findings are errors.
+// Unshown finds the layers and mags that exist and that a mount or a copy of the source leaves out: those with a file
+// of another kind in their place, and mags without a geometry. It reads no voxels. All findings are errors.
 func Unshown(root volume.Root) []Finding {
 	var found []Finding
 	for at, omitted := range omissions(root) {

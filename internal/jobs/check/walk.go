@@ -14,9 +14,11 @@ import (
 type cube struct {
 	at   *volume.Vec // in cubes of the mag; nil if the cube is the source
 	open func() (volume.CubeFile, error)
-	// gone reports whether a cube that cannot be opened was removed since the plan was made. It is nil if the cube was just listed.
+	// gone reports whether a cube that cannot be opened was removed since the plan was made. It is nil if the cube was
+	// just listed.
 	gone func() bool
-	// place returns the place of the cube. info describes the file of the cube. If info is nil, place may stat the file.
+	// place returns the place of the cube. info describes the file of the cube. If info is nil, place may stat the
+	// file.
 	place func(info fs.FileInfo) Place
 }
 
@@ -96,7 +98,8 @@ func single(s *volume.SingleCube) cube {
 	return cube{open: s.Open, place: func(fs.FileInfo) Place { return at }}
 }
 
-// reportMetadata reports the metadata faults and omissions of the dataset and its layers. walkMag reports those of mags.
+// reportMetadata reports the metadata faults and omissions of the dataset and its layers. walkMag reports those of
+// mags.
 func (c *checker) reportMetadata(root volume.Root) {
 	if root.Dataset != nil {
 		c.checkMetadata(placeOf("", ""), root.Dataset)
@@ -238,8 +241,8 @@ func (c *checker) boundsOf(m magAt) (volume.Box, error) {
 	return m.Bounds()
 }
 
-// placeOf returns the place of a cube file. info describes the file, for its name with the suffix. If info is nil, placeOf stats
-// the file.
+// placeOf returns the place of a cube file. info describes the file, for its name with the suffix. If info is nil,
+// placeOf stats the file.
 func (m magAt) placeOf(at volume.Vec, info fs.FileInfo) Place {
 	name := fmt.Sprintf("x%d", at[0])
 	if info == nil {

@@ -27,18 +27,18 @@ type Options struct {
 	// Select returns the entries of a directory that are to be copied. Nil means all. A large directory is selected
 	// in batches, as vfs.List yields them.
 	Select func(dir string, entries []fs.DirEntry) []fs.DirEntry
-	// Part copies only the files of a part. All parts together copy all. A directory that cannot be listed is an error of every
-	// part. A part may run several times at a time, on any machines that see dst. Its incomplete files are in a directory of
-	// its own in dst, which is removed when all its files are complete.
+	// Part copies only the files of a part. All parts together copy all. A directory that cannot be listed is an error
+	// of every part. A part may run several times at a time, on any machines that see dst. Its incomplete files are in
+	// a directory of its own in dst, which is removed when all its files are complete.
 	Part batch.Part
 	// Failed is called for each file or directory that cannot be copied. The copy continues with the others.
 	// Several goroutines may call Failed and Notice at once.
 	Failed func(name string, err error)
 	// Notice is called with information for the user.
 	Notice func(name, text string)
-	// DryRun, if not nil, makes Copy write nothing. It is called for each file that would be copied or kept, with the size of the source,
-	// in the order of the walk. Failed is called as in a copy, except for errors of reading and writing. Then dst may be nil, if the
-	// destination does not exist.
+	// DryRun, if not nil, makes Copy write nothing. It is called for each file that would be copied or kept, with the
+	// size of the source, in the order of the walk. Failed is called as in a copy, except for errors of reading and
+	// writing. Then dst may be nil, if the destination does not exist.
 	DryRun func(name string, size int64, kept bool)
 	// Stats is updated during the copy.
 	Stats *Stats
@@ -58,7 +58,8 @@ const (
 	HelpersSize = 64 << 20
 )
 
-// Stats counts the files that a copy found and copied. Bytes are sizes of files, with holes. It may be read at any time.
+// Stats counts the files that a copy found and copied. Bytes are sizes of files, with holes. It may be read at any
+// time.
 type Stats struct {
 	FoundFiles, FoundBytes atomic.Int64 // all files to be copied, as far as they were found
 	Counted                atomic.Bool  // all were found
@@ -68,10 +69,10 @@ type Stats struct {
 	FailedFiles              atomic.Int64
 }
 
-// Copy copies name, a file or directory of src, to target, a path in dst. Of a directory it copies all selected entries,
-// at any depth. A file that cannot be read, or that would replace a different file, is passed to o.Failed and counted.
-// Copy then continues and returns nil. It returns an error if it cannot continue: a write to dst failed or ctx is done.
-// In every case, the same call resumes the copy.
+// Copy copies name, a file or directory of src, to target, a path in dst. Of a directory it copies all selected
+// entries, at any depth. A file that cannot be read, or that would replace a different file, is passed to o.Failed and
+// counted. Copy then continues and returns nil. It returns an error if it cannot continue: a write to dst failed or ctx
+// is done. In every case, the same call resumes the copy.
 //
 // The versions of the files of src (vfs.VersionOf) must be the same in all processes that read the same content.
 func Copy(ctx context.Context, src fs.FS, name string, dst *os.Root, target string, o Options) error {

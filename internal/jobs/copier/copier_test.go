@@ -16,7 +16,8 @@ import (
 const rangeBytes = 64 << 10
 
 // run copies name to the target in dir with small ranges. It returns the calls of Failed and Notice, one per line.
-func run(t *testing.T, ctx context.Context, src fs.FS, name, dir, target string, change func(*Options)) (string, *Stats, error) {
+func run(t *testing.T, ctx context.Context, src fs.FS, name, dir, target string, change func(*Options)) (string, *Stats,
+	error) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -76,12 +77,14 @@ func TestSizes(t *testing.T) {
 			t.Run(fmt.Sprint(size, jobs), func(t *testing.T) {
 				dir := t.TempDir()
 				f := &fakeFile{name: "a/f", size: size}
-				output, stats, err := run(t, t.Context(), newFake(f), "a/f", dir, "g", func(o *Options) { o.Jobs = jobs })
+				output, stats, err := run(t, t.Context(), newFake(f), "a/f", dir, "g",
+					func(o *Options) { o.Jobs = jobs })
 				if err != nil || output != "" {
 					t.Fatalf("%v\n%s", err, output)
 				}
 				check(t, dir, "g", f)
-				if stats.CopiedFiles.Load() != 1 || stats.CopiedBytes.Load() != size || stats.FoundBytes.Load() != size || !stats.Counted.Load() {
+				if stats.CopiedFiles.Load() != 1 || stats.CopiedBytes.Load() != size ||
+					stats.FoundBytes.Load() != size || !stats.Counted.Load() {
 					t.Errorf("got %+v", stats)
 				}
 			})

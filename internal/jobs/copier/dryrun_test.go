@@ -12,7 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 )
 
-// TestDryRun compares dry runs with copies, of which some files exist, differ or cannot be opened. A dry run writes nothing.
+// TestDryRun compares dry runs with copies, of which some files exist, differ or cannot be opened. A dry run writes
+// nothing.
 func TestDryRun(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -22,7 +23,8 @@ func TestDryRun(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			files := []*fakeFile{
-				{name: "d/f0", size: 5}, {name: "d/f1", size: 3 * rangeBytes}, {name: "d/f2", size: 7}, {name: "d/f3", size: 0}, {name: "d/f4", size: 11},
+				{name: "d/f0", size: 5}, {name: "d/f1", size: 3 * rangeBytes}, {name: "d/f2", size: 7},
+				{name: "d/f3", size: 0}, {name: "d/f4", size: 11},
 			}
 			mustRun(t, newFake(files[:3]...), "d", dir, "d")
 			if err := os.WriteFile(filepath.Join(dir, "d/f2"), []byte("mine"), 0o666); err != nil {
@@ -51,8 +53,10 @@ func TestDryRun(t *testing.T) {
 			if err != nil || output != real {
 				t.Errorf("got %q, and of the copy %q, %v", output, real, err)
 			}
-			if would != did.CopiedFiles.Load() || bytes != did.CopiedBytes.Load() || kept != did.KeptFiles.Load() || stats.FailedFiles.Load() != did.FailedFiles.Load() {
-				t.Errorf("would copy %d files of %d bytes and keep %d, copied %d of %d and kept %d", would, bytes, kept, did.CopiedFiles.Load(), did.CopiedBytes.Load(), did.KeptFiles.Load())
+			if would != did.CopiedFiles.Load() || bytes != did.CopiedBytes.Load() || kept != did.KeptFiles.Load() ||
+				stats.FailedFiles.Load() != did.FailedFiles.Load() {
+				t.Errorf("would copy %d files of %d bytes and keep %d, copied %d of %d and kept %d", would, bytes, kept,
+					did.CopiedFiles.Load(), did.CopiedBytes.Load(), did.KeptFiles.Load())
 			}
 			if c.name == "all" && (would != 2 || kept != 2 || !strings.Contains(output, ErrExists.Error())) {
 				t.Errorf("would copy %d and keep %d: %s", would, kept, output)

@@ -15,13 +15,14 @@ import (
 // file is a file that is being copied.
 type file struct {
 	item
-	dst       *os.Root
-	info      fs.FileInfo // of the source
-	in        fs.File
-	out       *os.File // the part
-	part      string   // name of the part
-	staged    bool     // the part is not beside the target, and may have been removed by another process that has completed it
-	rangeSize int64    // bytes; the last range may be shorter
+	dst  *os.Root
+	info fs.FileInfo // of the source
+	in   fs.File
+	out  *os.File // the part
+	part string   // name of the part
+	// the part is not beside the target, and may have been removed by another process that has completed it
+	staged    bool
+	rangeSize int64 // bytes; the last range may be shorter
 	ranges    int64
 	journal   *journal // nil: there is only one range
 

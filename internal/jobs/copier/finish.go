@@ -39,8 +39,8 @@ func (f *file) finish() error {
 	return nil
 }
 
-// checkPart returns an error that is [fs.ErrNotExist] if the part is not the file that was written. Another process may have completed
-// the copy and removed the part, and a third one may write another file of this name.
+// checkPart returns an error that is [fs.ErrNotExist] if the part is not the file that was written. Another process may
+// have completed the copy and removed the part, and a third one may write another file of this name.
 func (f *file) checkPart() error {
 	there, err := f.dst.Lstat(f.part)
 	if err != nil {
@@ -56,7 +56,8 @@ func (f *file) checkPart() error {
 // isComplete reports whether another process has given the target the same content.
 func (f *file) isComplete() bool {
 	there, err := f.dst.Lstat(f.target)
-	return err == nil && there.Mode().IsRegular() && there.Size() == f.info.Size() && sameTime(there.ModTime(), f.info.ModTime())
+	return err == nil && there.Mode().IsRegular() && there.Size() == f.info.Size() &&
+		sameTime(there.ModTime(), f.info.ModTime())
 }
 
 // flush returns the errors of writes that the file system has delayed.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestFinishOtherPart: a process does not give the name of the target to a part that another process is writing. That happens after a
-// third one has completed the copy and removed the parts.
+// TestFinishOtherPart: a process does not give the name of the target to a part that another process is writing. That
+// happens after a third one has completed the copy and removed the parts.
 func TestFinishOtherPart(t *testing.T) {
 	for _, complete := range []bool{true, false} {
 		root, err := os.OpenRoot(t.TempDir())
@@ -33,12 +33,14 @@ func TestFinishOtherPart(t *testing.T) {
 		}
 		err = errors.Join(root.Remove("x.part"), root.WriteFile("x.part", []byte("some"), 0o600))
 		if complete {
-			err = errors.Join(err, root.WriteFile("x", []byte("all bytes"), 0o600), root.Chtimes("x", info.ModTime(), info.ModTime()))
+			err = errors.Join(err, root.WriteFile("x", []byte("all bytes"), 0o600),
+				root.Chtimes("x", info.ModTime(), info.ModTime()))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &file{item: item{target: "x"}, dst: root, info: info, in: in, out: out, part: "x.part", staged: true, ranges: 1}
+		f := &file{item: item{target: "x"}, dst: root, info: info, in: in, out: out, part: "x.part", staged: true,
+			ranges: 1}
 		if err := f.finish(); (err == nil) != complete || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("complete %v: %v", complete, err)
 		}

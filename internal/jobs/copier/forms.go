@@ -31,7 +31,8 @@ func (f Forms) Select(dir string, entries []fs.DirEntry) []fs.DirEntry {
 	})
 }
 
-// isView reports whether an entry of a directory is a layer in another format. A layer itself may have such a name, but has no files.
+// isView reports whether an entry of a directory is a layer in another format. A layer itself may have such a name, but
+// has no files.
 func (f Forms) isView(dir, name string) bool {
 	file, ok := tree.ViewFile(name)
 	if !ok {

@@ -8,12 +8,15 @@ import (
 )
 
 func TestForms(t *testing.T) {
-	mag := fstest.MapFS{"volume.json": {}, "volume.raw": {}, "slices/a": {}, "box": {Mode: fs.ModeDir}, "z0/y0/x0.raw": {}}
+	mag := fstest.MapFS{"volume.json": {}, "volume.raw": {}, "slices/a": {}, "box": {Mode: fs.ModeDir},
+		"z0/y0/x0.raw": {}}
 	cubes := fstest.MapFS{"x0.raw": {}, "x0.blocks/z0": {}, "slices/a": {}, "volume.raw": {}}
-	layer := fstest.MapFS{"1/a": {}, "2-2-1/a": {}, "precomputed/info": {}, "ome.zarr/.zattrs": {}, "ome-v3.zarr/zarr.json": {}}
+	layer := fstest.MapFS{"1/a": {}, "2-2-1/a": {}, "precomputed/info": {}, "ome.zarr/.zattrs": {},
+		"ome-v3.zarr/zarr.json": {}}
 	named := fstest.MapFS{"s0/a": {}, "ome.zarr/.zattrs": {}}
 	dataset := fstest.MapFS{"1color/1/a": {}, "precomputed/1/a": {}, "ome.zarr/1/a": {}}
-	movie := fstest.MapFS{"t0000/1/a": {}, "t0001/1/a": {}, "1/volume.json": {}, "1/volume.nii": {}, "2/volume.json": {}, "2/slices/a": {}, "3/a": {}}
+	movie := fstest.MapFS{"t0000/1/a": {}, "t0001/1/a": {}, "1/volume.json": {}, "1/volume.nii": {},
+		"2/volume.json": {}, "2/slices/a": {}, "3/a": {}}
 	tests := []struct {
 		dir   fs.FS
 		forms Forms

@@ -28,11 +28,12 @@ func openJournal(dst *os.Root, name string) (*journal, error) {
 	return &journal{f}, destination(err)
 }
 
-// load returns the record of an earlier copy, or a zero record if it does not fit the part. The record can be resumed if
-// it describes the same source as now, which has no range done.
+// load returns the record of an earlier copy, or a zero record if it does not fit the part. The record can be resumed
+// if it describes the same source as now, which has no range done.
 func (j *journal) load(now record, part *os.File) (old record, resumable bool) {
 	b, err := io.ReadAll(io.NewSectionReader(j.file, 0, recordSize))
-	if err != nil || json.Unmarshal(b, &old) != nil || old.Done < 0 || old.Done > span.New(0, old.Size).Pieces(now.Range) {
+	if err != nil || json.Unmarshal(b, &old) != nil || old.Done < 0 ||
+		old.Done > span.New(0, old.Size).Pieces(now.Range) {
 		return record{}, false
 	}
 	info, err := part.Stat()

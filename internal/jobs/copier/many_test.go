@@ -25,8 +25,8 @@ func manyFiles(n int) *voxeltest.Many {
 	}
 }
 
-// TestManyFiles: a directory of many files is walked with little memory, and so is the version of a volume of many cubes
-// computed.
+// TestManyFiles: a directory of many files is walked with little memory, and so is the version of a volume of many
+// cubes computed.
 func TestManyFiles(t *testing.T) {
 	const limit = 64 << 20
 	n := voxeltest.Large(300_000)

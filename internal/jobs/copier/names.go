@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Nearest returns the path that a path was probably meant to be, which shown does not have: one that differs in its first
-// absent element. It compares at most a number of names. It returns "" if there is none.
+// Nearest returns the path that a path was probably meant to be, which shown does not have: one that differs in its
+// first absent element. It compares at most a number of names. It returns "" if there is none.
 func Nearest(shown fs.FS, name string, most int) string {
 	dir, absent, rest := path.Dir(name), path.Base(name), ""
 	for ; dir != "."; dir, absent, rest = path.Dir(dir), path.Base(dir), path.Join(absent, rest) {
@@ -38,8 +38,8 @@ func Nearest(shown fs.FS, name string, most int) string {
 // exampleSide is the largest side of a box in a hint, in voxels.
 const exampleSide = 64
 
-// CheckBoxes returns an error if a path is the directory of boxes of a mag, which lists none. The hint names a box. A layer
-// may have the name of that directory, but lists its mags.
+// CheckBoxes returns an error if a path is the directory of boxes of a mag, which lists none. The hint names a box. A
+// layer may have the name of that directory, but lists its mags.
 func CheckBoxes(shown fs.FS, name string) error {
 	if path.Base(name) != tree.Boxes {
 		return nil

@@ -17,9 +17,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/span"
 )
 
-// open opens a file and its part. It returns nil if the target is the same as the source already, or the source is gone. If another process has just
-// completed the target, open looks at that again. If another process of the same part of a copy is writing it on this machine, open waits until that has
-// ended, and goes on where it was.
+// open opens a file and its part. It returns nil if the target is the same as the source already, or the source is
+// gone. If another process has just completed the target, open looks at that again. If another process of the same part
+// of a copy is writing it on this machine, open waits until that has ended, and goes on where it was.
 func (c *copier) open(i item) (*file, error) {
 	replaced := 0
 	for {
@@ -44,8 +44,8 @@ func (c *copier) open(i item) (*file, error) {
 // busyPause is the time between two attempts to open a file that another process is writing.
 const busyPause = 200 * time.Millisecond
 
-// maxReplaced is how often other processes may complete a file, or the whole part of the copy, while it is opened. There are only
-// as many as run the same part. If the whole destination was removed, it is an error.
+// maxReplaced is how often other processes may complete a file, or the whole part of the copy, while it is opened.
+// There are only as many as run the same part. If the whole destination was removed, it is an error.
 const maxReplaced = 20
 
 // Errors of a part that another process is writing, or has just completed.
@@ -67,7 +67,8 @@ func (c *copier) tryOpen(i item) (*file, error) {
 	f.part, f.staged = join(cmp.Or(c.staging, "."), i.target)+partSuffix, c.staging != ""
 	if err := c.openPart(f); err != nil {
 		f.close()
-		if f.staged && errors.Is(err, fs.ErrNotExist) { // another process has completed the part of the copy, and removes its directory
+		// another process has completed the part of the copy, and removes its directory
+		if f.staged && errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", errReplaced, err)
 		}
 		return nil, err
@@ -75,8 +76,8 @@ func (c *copier) tryOpen(i item) (*file, error) {
 	return f, nil
 }
 
-// examine describes a file of the source. It reports whether nothing is to be copied: the target is the same, which it counts, or the
-// source is gone, and has no info. It fails if the target is something else that must not be replaced.
+// examine describes a file of the source. It reports whether nothing is to be copied: the target is the same, which it
+// counts, or the source is gone, and has no info. It fails if the target is something else that must not be replaced.
 func (c *copier) examine(i item) (info fs.FileInfo, keep bool, err error) {
 	if i.err != nil {
 		return nil, false, i.err
@@ -188,7 +189,8 @@ func (c *copier) openPart(f *file) (err error) {
 	return c.resume(f)
 }
 
-// checkTarget fails if another copy has completed the target until this one had locked the part. It removes the part, which is new then.
+// checkTarget fails if another copy has completed the target until this one had locked the part. It removes the part,
+// which is new then.
 func (c *copier) checkTarget(f *file) error {
 	if f.staged || c.Force {
 		return nil

@@ -27,13 +27,14 @@ const pageSize = 4 << 10
 // start asks the source to push, if it can.
 func (p *pushed) start(f *file) {
 	if in, ok := f.in.(vfs.Pusher); ok && f.ranges > 1 {
-		*p = pushed{out: f.out, rangeSize: f.rangeSize, page: pageSize, size: f.info.Size(), written: map[int64]map[int64]bool{}}
+		*p = pushed{out: f.out, rangeSize: f.rangeSize, page: pageSize, size: f.info.Size(),
+			written: map[int64]map[int64]bool{}}
 		in.Push(vfs.Sink{Page: p.page, Piece: 256 << 10, Ahead: 512 << 10, Write: p.write})
 	}
 }
 
-// write writes whole pages and reports whether the source may push more. It refuses other bytes. It does not report errors: the job that copies
-// the range meets them again.
+// write writes whole pages and reports whether the source may push more. It refuses other bytes. It does not report
+// errors: the job that copies the range meets them again.
 func (p *pushed) write(b []byte, off int64) (more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,7 +16,8 @@ func TestPushed(t *testing.T) {
 	}{
 		{"nothing", nil, size},
 		{"one page", [][2]int64{{5 * rangeBytes, 5*rangeBytes + pageSize}}, size - pageSize},
-		{"across ranges", [][2]int64{{6*rangeBytes - 3*pageSize, 8*rangeBytes + 2*pageSize}}, size - 2*rangeBytes - 5*pageSize},
+		{"across ranges", [][2]int64{{6*rangeBytes - 3*pageSize, 8*rangeBytes + 2*pageSize}},
+			size - 2*rangeBytes - 5*pageSize},
 		{"every other page", func() (pieces [][2]int64) {
 			for at := int64(4 * rangeBytes); at < 20*rangeBytes; at += 2 * pageSize {
 				pieces = append(pieces, [2]int64{at, at + pageSize})

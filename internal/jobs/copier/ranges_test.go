@@ -34,7 +34,8 @@ func TestAllRanges(t *testing.T) {
 	}
 }
 
-// TestAllMissingPages pushes all sets of pages of a small file, and looks for the rest of all parts of its ranges. Other bytes are refused.
+// TestAllMissingPages pushes all sets of pages of a small file, and looks for the rest of all parts of its ranges.
+// Other bytes are refused.
 func TestAllMissingPages(t *testing.T) {
 	const page, rangeSize, size = 2, 4, 11
 	content := []byte("ABCDEFGHIJK")
@@ -77,7 +78,8 @@ func TestAllMissingPages(t *testing.T) {
 					to++
 				}
 				if gotFrom, gotTo := p.nextMissing(off, end); gotFrom != from || gotTo != to {
-					t.Errorf("pages %b, bytes %d to %d: missing %d to %d, expected %d to %d", pages, off, end, gotFrom, gotTo, from, to)
+					t.Errorf("pages %b, bytes %d to %d: missing %d to %d, expected %d to %d", pages, off, end, gotFrom,
+						gotTo, from, to)
 				}
 			}
 		}

@@ -28,7 +28,8 @@ func TestInterrupted(t *testing.T) {
 	f := &fakeFile{name: "f", size: 20 * rangeBytes}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.reading = cancelAt(cancel, 9)
-	if output, _, err := run(t, ctx, newFake(f), "f", dir, "f", nil); !errors.Is(err, context.Canceled) || output != "" {
+	if output, _, err := run(t, ctx, newFake(f), "f", dir, "f", nil); !errors.Is(err, context.Canceled) ||
+		output != "" {
 		t.Fatalf("got %v, %q", err, output)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "f")); !errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +72,8 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		err = Copy(context.Background(), newFake(f), "f", root, "f", Options{Jobs: 1, Stats: &Stats{}, rangeSize: rangeBytes, checkpoint: 4 * rangeBytes})
+		err = Copy(context.Background(), newFake(f), "f", root, "f",
+			Options{Jobs: 1, Stats: &Stats{}, rangeSize: rangeBytes, checkpoint: 4 * rangeBytes})
 		panic(fmt.Sprint("the copy was not interrupted: ", err))
 	}
 	os.Exit(m.Run())

@@ -17,15 +17,15 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// A plan keeps a limited number of files in memory, of about 200 bytes each. If more than maxPlanned are likely to be in the part, the
-// source is listed again.
+// A plan keeps a limited number of files in memory, of about 200 bytes each. If more than maxPlanned are likely to be
+// in the part, the source is listed again.
 const (
 	fewPlanned = 1 << 14 // all files are kept, likely or not
 	maxPlanned = 1 << 17
 )
 
-// shareOf plans the files of a walk, and returns a walk over those of the part. Directories that cannot be listed are in every
-// part.
+// shareOf plans the files of a walk, and returns a walk over those of the part. Directories that cannot be listed are
+// in every part.
 func (c *copier) shareOf(walk iter.Seq[item]) (iter.Seq[item], error) {
 	type weight struct {
 		item
@@ -97,8 +97,8 @@ func (c *copier) filter(walk iter.Seq[item], has func(item) bool) iter.Seq[item]
 	}
 }
 
-// unitOf returns a name of what is not divided between parts: a cube with all its blocks, a shard with all its chunks, or a file.
-// info may be nil if no file has a container.
+// unitOf returns a name of what is not divided between parts: a cube with all its blocks, a shard with all its chunks,
+// or a file. info may be nil if no file has a container.
 func unitOf(name string, info fs.FileInfo) string {
 	if container := containerOf(info); container != "" {
 		return path.Join(path.Dir(name), container)
@@ -120,8 +120,8 @@ func containerOf(info fs.FileInfo) string {
 	return ""
 }
 
-// storedBytes returns the length of the stored file that a file is made of. Unlike its allocation, it is the same on all machines.
-// For a file that is made of a whole mag, it is the length of the file itself.
+// storedBytes returns the length of the stored file that a file is made of. Unlike its allocation, it is the same on
+// all machines. For a file that is made of a whole mag, it is the length of the file itself.
 func storedBytes(name string, info fs.FileInfo) int64 {
 	if _, ofMag := tree.MagOf(name); ofMag {
 		return info.Size()
@@ -132,14 +132,14 @@ func storedBytes(name string, info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// stagingOf returns the directory of the incomplete files of a part on a machine. Machines do not write the same file: not every
-// network file system has locks between machines.
+// stagingOf returns the directory of the incomplete files of a part on a machine. Machines do not write the same file:
+// not every network file system has locks between machines.
 func stagingOf(part batch.Part, node string) string {
 	return path.Join(fmt.Sprintf(".wkwfs-part-%d-of-%d", part.I, part.N), node)
 }
 
-// thisNode returns a name of this machine, the same in all containers. It changes when the machine is started again, which
-// also ends all locks.
+// thisNode returns a name of this machine, the same in all containers. It changes when the machine is started again,
+// which also ends all locks.
 func thisNode() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if id := strings.TrimSpace(string(boot)); err == nil && fs.ValidPath(id) {
@@ -151,14 +151,15 @@ func thisNode() string {
 	return "unknown"
 }
 
-// removeStaging removes the directory of incomplete files of the part, on all machines, unless files could not be copied.
-// Another process of the same part then finds its files complete.
+// removeStaging removes the directory of incomplete files of the part, on all machines, unless files could not be
+// copied. Another process of the same part then finds its files complete.
 func (c *copier) removeStaging() error {
 	if c.staging == "" || c.Stats.FailedFiles.Load() > 0 {
 		return nil
 	}
 	err := c.dst.RemoveAll(path.Dir(c.staging))
-	if errors.Is(err, syscall.ENOTEMPTY) { // another process is just writing there: it removes the directory when it ends
+	// another process is just writing there: it removes the directory when it ends
+	if errors.Is(err, syscall.ENOTEMPTY) {
 		err = nil
 	}
 	return destination(err)

@@ -17,7 +17,8 @@ import (
 // fakeCubes returns files that are named like cubes, some with several ranges.
 func fakeCubes(n int) (files []*fakeFile) {
 	for i := range n {
-		files = append(files, &fakeFile{name: fmt.Sprintf("color/1/z%d/y%d/x%d.raw", i/16, i/4%4, i%4), size: int64(1 + i*7919%(5*rangeBytes))})
+		files = append(files, &fakeFile{name: fmt.Sprintf("color/1/z%d/y%d/x%d.raw", i/16, i/4%4, i%4),
+			size: int64(1 + i*7919%(5*rangeBytes))})
 	}
 	return files
 }
@@ -68,8 +69,8 @@ func (f *listedFake) Stat(name string) (fs.FileInfo, error) {
 	return f.fake.Stat(name)
 }
 
-// TestPartOfCopyListsOnce: a part lists the source once, not for the plan, the progress and the copy each. A file that was removed since
-// the plan was made is no failure.
+// TestPartOfCopyListsOnce: a part lists the source once, not for the plan, the progress and the copy each. A file that
+// was removed since the plan was made is no failure.
 func TestPartOfCopyListsOnce(t *testing.T) {
 	dir, files := t.TempDir(), fakeCubes(60)
 	for i := range 3 {
@@ -113,8 +114,10 @@ func TestPartsOfCopy(t *testing.T) {
 		copied := 0
 		for i := range n {
 			few := i % 2 // if 1: files that are not likely in the part are not kept in memory
-			stats := runPartWith(t, newFake(files...), dir, batch.Part{I: i + 1, N: n}, func(o *Options) { o.fewPlanned = few })
-			if kept, found := stats.KeptFiles.Load(), stats.FoundFiles.Load(); kept > 0 || found != stats.CopiedFiles.Load() {
+			stats := runPartWith(t, newFake(files...), dir, batch.Part{I: i + 1, N: n},
+				func(o *Options) { o.fewPlanned = few })
+			if kept, found := stats.KeptFiles.Load(), stats.FoundFiles.Load(); kept > 0 ||
+				found != stats.CopiedFiles.Load() {
 				t.Errorf("part %d of %d keeps %d of %d files", i+1, n, kept, found)
 			}
 			copied += int(stats.CopiedFiles.Load())
@@ -157,8 +160,8 @@ func (c countedFS) Open(name string) (fs.File, error) {
 	return c.fake.Open(name)
 }
 
-// TestPartWaitsForItself: where a process is writing a file of the same part, on the same machine, another one waits for it. If
-// the first one is interrupted, the other one goes on where it was.
+// TestPartWaitsForItself: where a process is writing a file of the same part, on the same machine, another one waits
+// for it. If the first one is interrupted, the other one goes on where it was.
 func TestPartWaitsForItself(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		dir := t.TempDir()
@@ -204,19 +207,21 @@ func TestPartWaitsForItself(t *testing.T) {
 		group.Wait()
 		checkCopy(t, dir, []*fakeFile{f})
 		if interrupted && stats.KeptBytes.Load() == 0 || !interrupted && stats.KeptFiles.Load() != 1 {
-			t.Errorf("interrupted %v: the second one keeps %d files, %d bytes", interrupted, stats.KeptFiles.Load(), stats.KeptBytes.Load())
+			t.Errorf("interrupted %v: the second one keeps %d files, %d bytes", interrupted, stats.KeptFiles.Load(),
+				stats.KeptBytes.Load())
 		}
 	}
 }
 
-// TestPartOnAnotherMachine: a part that was killed on one machine runs again on another one. What the first has left is removed
-// at the end, not before.
+// TestPartOnAnotherMachine: a part that was killed on one machine runs again on another one. What the first has left is
+// removed at the end, not before.
 func TestPartOnAnotherMachine(t *testing.T) {
 	dir := t.TempDir()
 	f := &fakeFile{name: "f", size: 20 * rangeBytes}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.reading = cancelAt(cancel, 9)
-	_, _, err := run(t, ctx, newFake(f), ".", dir, ".", func(o *Options) { o.Part, o.node = batch.Part{I: 1, N: 1}, "a" })
+	_, _, err := run(t, ctx, newFake(f), ".", dir, ".",
+		func(o *Options) { o.Part, o.node = batch.Part{I: 1, N: 1}, "a" })
 	left := filepath.Join(dir, ".wkwfs-part-1-of-1/a/f.part")
 	if _, e := os.Stat(left); !errors.Is(err, context.Canceled) || e != nil {
 		t.Fatalf("got %v, %v", err, e)
@@ -237,7 +242,8 @@ func TestFailedPart(t *testing.T) {
 	files[7].reading = func(int64, int64) error { return errors.New("damaged") }
 	failed := 0
 	for i := range 5 {
-		_, stats, err := run(t, t.Context(), newFake(files...), ".", dir, ".", func(o *Options) { o.Part = batch.Part{I: i + 1, N: 5} })
+		_, stats, err := run(t, t.Context(), newFake(files...), ".", dir, ".",
+			func(o *Options) { o.Part = batch.Part{I: i + 1, N: 5} })
 		if err != nil {
 			t.Error(err)
 		}

@@ -61,7 +61,8 @@ func (i stableInfo) ModTime() time.Time { return i.time }
 
 // Details implements vfs.DetailedInfo. What else the view says differs between machines.
 func (i stableInfo) Details() vfs.Details {
-	return vfs.Details{Version: func() vfs.Version { return i.version }, Source: cmp.Or(vfs.DetailsOf(i.FileInfo).Source, i.FileInfo)}
+	return vfs.Details{Version: func() vfs.Version { return i.version },
+		Source: cmp.Or(vfs.DetailsOf(i.FileInfo).Source, i.FileInfo)}
 }
 
 // Stat implements fs.StatFS.

@@ -31,14 +31,21 @@ func TestStable(t *testing.T) {
 		time    time.Time
 	}{
 		{"nothing", func(fstest.MapFS) {}, "color/1/volume.raw", false, old},
-		{"a cube, for the volume", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/volume.raw", true, young},
-		{"a cube, for a slice", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/slices/z0.tif", true, young},
-		{"a cube, for a chunk", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/precomputed/1/0-8", true, young},
-		{"a cube, for itself", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/z0/y1/x0.raw", true, young},
-		{"a cube, for another", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young }, "color/1/z0/y0/x0.raw", false, old},
+		{"a cube, for the volume", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young },
+			"color/1/volume.raw", true, young},
+		{"a cube, for a slice", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young },
+			"color/1/slices/z0.tif", true, young},
+		{"a cube, for a chunk", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young },
+			"color/precomputed/1/0-8", true, young},
+		{"a cube, for itself", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young },
+			"color/1/z0/y1/x0.raw", true, young},
+		{"a cube, for another", func(m fstest.MapFS) { m["color/1/z0/y1/x0.raw"].ModTime = young },
+			"color/1/z0/y0/x0.raw", false, old},
 		{"a cube less", func(m fstest.MapFS) { delete(m, "color/1/z0/y1/x0.raw") }, "color/1/volume.raw", true, old},
-		{"the geometry", func(m fstest.MapFS) { m["color/1/volume.json"].Data = []byte("place") }, "color/1/volume.raw", true, old},
-		{"metadata, for itself", func(m fstest.MapFS) { m["datasource-properties.json"].ModTime = young }, "datasource-properties.json", true, young},
+		{"the geometry", func(m fstest.MapFS) { m["color/1/volume.json"].Data = []byte("place") }, "color/1/volume.raw",
+			true, old},
+		{"metadata, for itself", func(m fstest.MapFS) { m["datasource-properties.json"].ModTime = young },
+			"datasource-properties.json", true, young},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

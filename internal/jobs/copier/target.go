@@ -68,8 +68,8 @@ func (r Request) Target(directory bool) (*Target, error) {
 	return &Target{Root: root, Name: filepath.Base(at)}, nil
 }
 
-// Look is Target for a dry run. It creates nothing. If the directory does not exist, it has no Root. Look fails if the user may not create
-// files there.
+// Look is Target for a dry run. It creates nothing. If the directory does not exist, it has no Root. Look fails if the
+// user may not create files there.
 func (r Request) Look(directory bool) (*Target, error) {
 	at, _, err := r.target(directory)
 	if err != nil {

@@ -34,7 +34,8 @@ func TestSelect(t *testing.T) {
 	dir := t.TempDir()
 	_, stats, err := run(t, t.Context(), src, ".", dir, ".", func(o *Options) {
 		o.Select = func(dir string, entries []fs.DirEntry) []fs.DirEntry {
-			return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return dir == "." && e.Name() == "d" || e.Name() == "c" })
+			return slices.DeleteFunc(entries,
+				func(e fs.DirEntry) bool { return dir == "." && e.Name() == "d" || e.Name() == "c" })
 		}
 	})
 	if err != nil || stats.FoundFiles.Load() != 1 || stats.CopiedFiles.Load() != 1 {

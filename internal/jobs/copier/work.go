@@ -38,8 +38,8 @@ type copier struct {
 	helperBytes int64          // of the ranges that helpers have claimed
 }
 
-// runJob copies ranges of the open files. If all are claimed, it opens the next file. So the ranges in flight are of one
-// large file, while small files are opened, read and finished by all jobs.
+// runJob copies ranges of the open files. If all are claimed, it opens the next file. So the ranges in flight are of
+// one large file, while small files are opened, read and finished by all jobs.
 func (c *copier) runJob() {
 	buf := make([]byte, c.rangeSize)
 	for c.ctx.Err() == nil {

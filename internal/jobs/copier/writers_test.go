@@ -23,25 +23,30 @@ func (h hooked) Open(name string) (fs.File, error) {
 	return h.fake.Open(name)
 }
 
-// TestTargetAppears: a file that another copy completes while this one opens the source is not replaced. If it is the same, it is kept.
+// TestTargetAppears: a file that another copy completes while this one opens the source is not replaced. If it is the
+// same, it is kept.
 func TestTargetAppears(t *testing.T) {
 	for _, version := range []byte{1, 2} {
 		dir := t.TempDir()
 		ours := &fakeFile{name: "f", size: 2 * rangeBytes, version: 1}
-		other := &fakeFile{name: "f", size: 2 * rangeBytes, version: version, mtime: fakeTime.Add(time.Duration(version-1) * time.Second)}
+		other := &fakeFile{name: "f", size: 2 * rangeBytes, version: version,
+			mtime: fakeTime.Add(time.Duration(version-1) * time.Second)}
 		once := sync.OnceFunc(func() { mustRun(t, newFake(other), "f", dir, "f") })
 		output, stats, err := run(t, t.Context(), hooked{newFake(ours), once}, "f", dir, "f", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if same := version == 1; (stats.KeptFiles.Load() == 1) != same || strings.Contains(output, ErrExists.Error()) == same || (stats.FailedFiles.Load() == 0) != same {
-			t.Errorf("version %d: kept %d, failed %d: %s", version, stats.KeptFiles.Load(), stats.FailedFiles.Load(), output)
+		if same := version == 1; (stats.KeptFiles.Load() == 1) != same ||
+			strings.Contains(output, ErrExists.Error()) == same || (stats.FailedFiles.Load() == 0) != same {
+			t.Errorf("version %d: kept %d, failed %d: %s", version, stats.KeptFiles.Load(), stats.FailedFiles.Load(),
+				output)
 		}
 		check(t, dir, "f", other)
 	}
 }
 
-// TestCopiesAtTheSameTime: copies of different files to the same targets do not mix. Each file is that of a copy that reports no error for it.
+// TestCopiesAtTheSameTime: copies of different files to the same targets do not mix. Each file is that of a copy that
+// reports no error for it.
 func TestCopiesAtTheSameTime(t *testing.T) {
 	const files = 12
 	for round := range 20 {
@@ -50,7 +55,8 @@ func TestCopiesAtTheSameTime(t *testing.T) {
 		for i := range sources {
 			for n := range files {
 				sources[i] = append(sources[i], &fakeFile{
-					name: fmt.Sprint("d/f", n), size: int64(n) * rangeBytes / 2, version: byte(i), mtime: fakeTime.Add(time.Duration(i) * time.Second),
+					name: fmt.Sprint("d/f", n), size: int64(n) * rangeBytes / 2, version: byte(i),
+					mtime: fakeTime.Add(time.Duration(i) * time.Second),
 				})
 			}
 		}
@@ -80,8 +86,10 @@ func TestCopiesAtTheSameTime(t *testing.T) {
 					right++
 				}
 			}
-			if failed := strings.Count(output[0]+output[1], fmt.Sprintf("d/f%d:", n)); right != 1 && n > 0 || failed != 1 {
-				t.Errorf("round %d: file %d is that of %d copies, and %d have failed: %v", round, n, right, failed, output)
+			if failed := strings.Count(output[0]+output[1], fmt.Sprintf("d/f%d:", n)); right != 1 && n > 0 ||
+				failed != 1 {
+				t.Errorf("round %d: file %d is that of %d copies, and %d have failed: %v", round, n, right, failed,
+					output)
 			}
 		}
 	}

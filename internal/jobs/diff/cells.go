@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// cellsOf yields the cells of a box that may differ, z slowest. A bounding box may have any size: of a large one, these are the
-// cells with a cube of either side. An error is the last item.
+// cellsOf yields the cells of a box that may differ, z slowest. A bounding box may have any size: of a large one, these
+// are the cells with a cube of either side. An error is the last item.
 func (c *comparer) cellsOf(ctx context.Context, all volume.Box) iter.Seq2[volume.Vec, error] {
 	return func(yield func(volume.Vec, error) bool) {
 		if isFew(all, c.cells) {
@@ -75,5 +75,6 @@ func (c *comparer) addStored(ctx context.Context, s *side, to map[volume.Vec]boo
 }
 
 func (c *comparer) tooMany() error {
-	return fmt.Errorf("box %v: expected at most %d parts of %v voxels with cubes, found more", c.bounds, c.stored, c.unit.Mul(volume.Cube(c.cell)))
+	return fmt.Errorf("box %v: expected at most %d parts of %v voxels with cubes, found more", c.bounds, c.stored,
+		c.unit.Mul(volume.Cube(c.cell)))
 }

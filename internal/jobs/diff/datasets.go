@@ -16,8 +16,8 @@ import (
 type Choice struct {
 	Layer, Other string // of A and of B; empty: all that have the same name
 	Mag          string // empty: all
-	// VolumesA and VolumesB are not nil if a dataset is an annotation: for the name of each volume, that of the layer that it lies
-	// over. Of an annotation beside a dataset, only its volumes are compared.
+	// VolumesA and VolumesB are not nil if a dataset is an annotation: for the name of each volume, that of the layer
+	// that it lies over. Of an annotation beside a dataset, only its volumes are compared.
 	VolumesA, VolumesB map[string]string
 }
 
@@ -44,7 +44,8 @@ type Report struct {
 	Failed func(Place, Fault) // the box is empty if the mag, or the layer, cannot be compared at all
 }
 
-// Datasets compares layers of two datasets. It fails if there is no layer or mag as the Choice wants it, or if ctx is done.
+// Datasets compares layers of two datasets. It fails if there is no layer or mag as the Choice wants it, or if ctx is
+// done.
 func Datasets(ctx context.Context, a, b volume.Dataset, want Choice, o Options, r Report) error {
 	d := &datasets{o, want, r}
 	pairs, err := d.pairs(a, b)
@@ -123,7 +124,8 @@ func isOf(side, name string, names []string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	return hint.Usagef(hint.DidYouMean(name, names, "the layers are "+hint.List(names)), "--layer: %s has no layer %q", side, name)
+	return hint.Usagef(hint.DidYouMean(name, names, "the layers are "+hint.List(names)), "--layer: %s has no layer %q",
+		side, name)
 }
 
 // existing returns the pairs whose layers exist, sorted, and reports the others.

@@ -77,7 +77,8 @@ func mags(ctx context.Context, a, b volume.Mag, o Options, l limits) (r Result, 
 	defer c.b.close()
 	x, y := c.a.mosaic.Cube(), c.b.mosaic.Cube()
 	if x.Type != y.Type || x.Channels != y.Channels {
-		return r, fmt.Errorf("expected voxels of one type, found %d × %v in A and %d × %v in B", x.Channels, x.Type, y.Channels, y.Type)
+		return r, fmt.Errorf("expected voxels of one type, found %d × %v in A and %d × %v in B", x.Channels, x.Type,
+			y.Channels, y.Type)
 	}
 	c.setUnit(x, y)
 	r = Result{c.a.mosaic.Bounds(), c.b.mosaic.Bounds()}

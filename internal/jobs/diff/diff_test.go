@@ -34,8 +34,8 @@ func compare(t *testing.T, a, b volume.Mag, l limits) (found []Difference, fault
 	return found, faults, stats
 }
 
-// TestDiffModel compares random mags and overlays of any blocks, cubes and bounding boxes with a model that compares voxel by
-// voxel. The boxes have all voxels that differ, each once, and each box has as many as it says.
+// TestDiffModel compares random mags and overlays of any blocks, cubes and bounding boxes with a model that compares
+// voxel by voxel. The boxes have all voxels that differ, each once, and each box has as many as it says.
 func TestDiffModel(t *testing.T) {
 	equal, different := 0, 0
 	for seed := range uint64(300) {
@@ -62,7 +62,8 @@ func TestDiffModel(t *testing.T) {
 			b.grid, b.ages, b.bounds = a.grid, a.ages, box(r)
 		}
 		l := limits{
-			unit: 1 + r.IntN(4), unitMost: 1 + r.IntN(64), run: 1 + r.IntN(100), cell: 1 + r.IntN(4), cells: r.IntN(2) * 1000, stored: 10000,
+			unit: 1 + r.IntN(4), unitMost: 1 + r.IntN(64), run: 1 + r.IntN(100), cell: 1 + r.IntN(4),
+			cells: r.IntN(2) * 1000, stored: 10000,
 		}
 		found, faults, _ := compare(t, over(a, aboveA), over(b, aboveB), l)
 		if len(faults) > 0 {
@@ -124,7 +125,8 @@ func TestDiffReadsLittle(t *testing.T) {
 		a.filled.Store(0)
 		found, faults, _ := compare(t, a, other, usual)
 		if n := a.filled.Load(); len(found) != boxes || len(faults) > 0 || n > most {
-			t.Errorf("%s: got %v and %v, want %d boxes; %d blocks were decoded, want at most %d", name, found, faults, boxes, n, most)
+			t.Errorf("%s: got %v and %v, want %d boxes; %d blocks were decoded, want at most %d", name, found, faults,
+				boxes, n, most)
 		}
 	}
 	check("the same versions", b, 0, 0)

@@ -15,7 +15,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// fake is a mag in memory. The voxels of a cube depend on their position and on the age of the cube, which is its version.
+// fake is a mag in memory. The voxels of a cube depend on their position and on the age of the cube, which is its
+// version.
 type fake struct {
 	grid   volume.Grid // of cube 0,0,0
 	bounds volume.Box

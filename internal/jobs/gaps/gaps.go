@@ -1,6 +1,6 @@
-// Package gaps finds voxels that may be missing from a source although nothing in it is damaged. Such voxels read as zeros:
-// those of an import that is not finished, those of mags that have no cube file, and those in files that have names like cube files and
-// that no mag reads.
+// Package gaps finds voxels that may be missing from a source although nothing in it is damaged. Such voxels read as
+// zeros: those of an import that is not finished, those of mags that have no cube file, and those in files that have
+// names like cube files and that no mag reads.
 //
 // It reads names, and no file.
 package gaps
@@ -17,7 +17,8 @@ import (
 
 // Gap is a reason why voxels may be missing.
 type Gap struct {
-	Layer, Mag string // names; empty if the source is below a dataset or a layer, or if the gap is that of a whole layer
+	// names; empty if the source is below a dataset or a layer, or if the gap is that of a whole layer
+	Layer, Mag string
 	Err        error
 	Fault      bool // voxels are certainly missing
 }
@@ -27,10 +28,11 @@ func (g Gap) Place() string { return path.Join(".", g.Layer, g.Mag) }
 
 // Options say how much of a source is looked at. The zero value is all of it.
 type Options struct {
-	// Unfinished has the names of the layers whose import is not finished. The name is "" if the source is below a dataset.
+	// Unfinished has the names of the layers whose import is not finished. The name is "" if the source is below a
+	// dataset.
 	Unfinished []string
-	// Names limits how many names of a directory are looked at, and in few directories. Mags limits the mags, and MagsOfLayer those of a
-	// layer. 0 means all.
+	// Names limits how many names of a directory are looked at, and in few directories. Mags limits the mags, and
+	// MagsOfLayer those of a layer. 0 means all.
 	Names, Mags, MagsOfLayer int
 	// Refuse returns why the volume of a mag is not shown, or nil. It may be nil.
 	Refuse func(m volume.Mag, path string) error
@@ -43,7 +45,8 @@ var Sample = Options{Names: 1000, Mags: 64}
 var Remote = Options{Names: 1000, Mags: 8, MagsOfLayer: 1}
 
 // ErrUnfinished is the error of a layer whose import is not finished.
-var ErrUnfinished = errors.New("it has the file .import.json: an import of this layer is not finished, and what it has not written reads as zeros; the same wkwfs import continues it, and --finish completes one in parts")
+var ErrUnfinished = errors.New(
+	"it has the file .import.json: an import of this layer is not finished, and what it has not written reads as zeros; the same wkwfs import continues it, and --finish completes one in parts")
 
 // ErrEmpty is the error of a mag without a cube file.
 var ErrEmpty = errors.New("it has no file with voxels: all of them read as zeros, or as the fill value")
@@ -72,7 +75,8 @@ func (e *UnreadError) Error() string {
 	if e.Part != "" {
 		part = "in " + e.Part + ": "
 	}
-	return fmt.Sprintf("%s%s%s: not read, because the metadata name no such file: expected names like %s", part, e.File, others, e.Expected)
+	return fmt.Sprintf("%s%s%s: not read, because the metadata name no such file: expected names like %s", part, e.File,
+		others, e.Expected)
 }
 
 // Find yields the gaps of a source. It leaves out what cannot be listed: other functions report that.

@@ -32,8 +32,8 @@ const (
 // wkwHeader is a header.wkw of cubes of one block of 2 × 2 × 2 voxels.
 const wkwHeader = "WKW\x01\x01\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// formats are mags of all formats. Each has files that describe it, files that it reads, the first of which is its example, and files that only
-// another way of naming would read.
+// formats are mags of all formats. Each has files that describe it, files that it reads, the first of which is its
+// example, and files that only another way of naming would read.
 var formats = map[string]struct {
 	open     func(fs.FS) (volume.Root, error)
 	metadata map[string]string
@@ -43,11 +43,14 @@ var formats = map[string]struct {
 }{
 	"wkw": {openWKW, map[string]string{"header.wkw": wkwHeader}, ".",
 		[]string{"z0/y0/x0.wkw", "z1/y12/x3.wkw"},
-		[]string{"z0/y0/x00.wkw", "z0/y0/x1.wkw.zst", "z0/y0/0.wkw", "z0/x0.wkw", "x0.wkw", "z0/y0/z0/x0.wkw", "z01/y0/x0.wkw", "Z0/Y0/X0.WKW", "z0/y-1/x0.wkw", "0.0.0", "c/0/0/0", "0-2_0-2_0-2"}},
+		[]string{"z0/y0/x00.wkw", "z0/y0/x1.wkw.zst", "z0/y0/0.wkw", "z0/x0.wkw", "x0.wkw", "z0/y0/z0/x0.wkw",
+			"z01/y0/x0.wkw", "Z0/Y0/X0.WKW", "z0/y-1/x0.wkw", "0.0.0", "c/0/0/0", "0-2_0-2_0-2"}},
 	"zarr 2, points": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, "")}, ".",
 		[]string{"0.0.0", "2.0.0"},
-		[]string{"0/0/0", "c/0/0/0", "c.0.0.0", "3.0.0", "0.0", "0.0.0.0", "00.0.0", "1.0.0.gz", "1.0.0.part", "0_0_0", "z0/y0/x0.wkw"}},
-	"zarr 2, directories": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, `, "dimension_separator": "/"`)}, ".",
+		[]string{"0/0/0", "c/0/0/0", "c.0.0.0", "3.0.0", "0.0", "0.0.0.0", "00.0.0", "1.0.0.gz", "1.0.0.part", "0_0_0",
+			"z0/y0/x0.wkw"}},
+	"zarr 2, directories": {openZarr, map[string]string{".zarray": fmt.Sprintf(zarr2, `, "dimension_separator": "/"`)},
+		".",
 		[]string{"0/0/0", "2/0/0"},
 		[]string{"0.0.0", "c/0/0/0", "3/0/0", "0/1/0", "0/0/1", "1/0/0.zstd", "0/0/00", "00/0/0"}},
 	"zarr 3": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"default"`)}, ".",
@@ -55,7 +58,8 @@ var formats = map[string]struct {
 		[]string{"0/0/0", "0.0.0", "c.0.0.0", "C/0/0/0", "c/3/0/0", "c/1/0/0.part", "c/c/0/0/0"}},
 	"zarr 3, v2": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"v2"`)}, ".",
 		[]string{"0.0.0"}, []string{"c/0/0/0", "c.0.0.0", "0/0/0"}},
-	"zarr 3, points": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3, `"default", "configuration": {"separator": "."}`)}, ".",
+	"zarr 3, points": {openZarr, map[string]string{"zarr.json": fmt.Sprintf(zarr3,
+		`"default", "configuration": {"separator": "."}`)}, ".",
 		[]string{"c.0.0.0"}, []string{"c/0/0/0", "0.0.0"}},
 	"n5": {openN5, map[string]string{"attributes.json": n5Array}, ".",
 		[]string{"0/0/0", "0/0/2"},
@@ -65,8 +69,10 @@ var formats = map[string]struct {
 		[]string{"x0000/y0000/z0003/e_mag1_x0000_y0000_z0003.raw", "x0001/y0000/z0000/e_mag1_x0001_y0000_z0000.raw"}},
 	"precomputed": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, "")}, "8_8_8",
 		[]string{"0-2_0-2_0-1", "0-2_0-2_1-2.gz", "0-2_0-2_2-3.zst"},
-		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_1-2.part", "0-2_0-2_1-2.lz4", "0.shard", "-2-0_0-2_0-1", "c/0-2_0-2_0-1", "0/0/0"}},
-	"precomputed, two sizes": {openPrecomputed, map[string]string{"info": strings.Replace(fmt.Sprintf(info, ""), "[[2, 2, 1]]", "[[2, 2, 1], [0, 1, 1], [2, 2, 2], [1, 1, 1]]", 1)}, "8_8_8",
+		[]string{"0-2_0-2_0-2", "0-2_0-2_3-4", "0-2_0-2_1-2.part", "0-2_0-2_1-2.lz4", "0.shard", "-2-0_0-2_0-1",
+			"c/0-2_0-2_0-1", "0/0/0"}},
+	"precomputed, two sizes": {openPrecomputed, map[string]string{"info": strings.Replace(fmt.Sprintf(info, ""),
+		"[[2, 2, 1]]", "[[2, 2, 1], [0, 1, 1], [2, 2, 2], [1, 1, 1]]", 1)}, "8_8_8",
 		[]string{"0-2_0-2_0-1"},
 		[]string{"0-2_0-2_0-3", "1-3_0-1_0-1"}},
 	"precomputed, sharded": {openPrecomputed, map[string]string{"info": fmt.Sprintf(info, sharded)}, "8_8_8",
@@ -94,7 +100,8 @@ func textsOf(root volume.Root, o Options) (found []string) {
 	return found
 }
 
-// TestKNOSSOS: cubes of other layers lie beside those of a mag. Cubes that are stored in another way, or lie in the wrong folder, are not read.
+// TestKNOSSOS: cubes of other layers lie beside those of a mag. Cubes that are stored in another way, or lie in the
+// wrong folder, are not read.
 func TestKNOSSOS(t *testing.T) {
 	for file, want := range map[string]int{
 		"x0000/y0000/z0001/e_mag1_x0000_y0000_z0001.seg": 0, "x0000/y0000/z0000/notes.txt": 0,
@@ -112,12 +119,13 @@ func TestKNOSSOS(t *testing.T) {
 	}
 }
 
-// TestNames: of each format, a file that the mag reads is none of the others, and every file that only another way of naming would read is
-// found, in a whole search and in a limited one. A mag without a file that it reads is empty.
+// TestNames: of each format, a file that the mag reads is none of the others, and every file that only another way of
+// naming would read is found, in a whole search and in a limited one. A mag without a file that it reads is empty.
 func TestNames(t *testing.T) {
 	for name, f := range formats {
 		open := func(files ...string) volume.Root {
-			tree := fstest.MapFS{f.dir + "/README.txt": {}, f.dir + "/.x0.wkw.ABC.tmp": {}, f.dir + "/2024-01-02.log": {}}
+			tree := fstest.MapFS{f.dir + "/README.txt": {}, f.dir + "/.x0.wkw.ABC.tmp": {},
+				f.dir + "/2024-01-02.log": {}}
 			for file, content := range f.metadata {
 				tree[file] = &fstest.MapFile{Data: []byte(content)}
 			}
@@ -136,22 +144,26 @@ func TestNames(t *testing.T) {
 					t.Errorf("%s, %s: got %q", name, cube, got)
 				}
 			}
-			if got := textsOf(open(), o); len(got) != 1 || !strings.HasSuffix(got[0], "fault false: "+ErrEmpty.Error()) {
+			if got := textsOf(open(), o); len(got) != 1 ||
+				!strings.HasSuffix(got[0], "fault false: "+ErrEmpty.Error()) {
 				t.Errorf("%s, without cubes: got %q", name, got)
 			}
 			for _, file := range f.unread {
 				got := textsOf(open(f.cubes[0], file), o)
-				if len(got) != 1 || !strings.Contains(got[0], ", fault false: "+path.Join(f.dir, file)+": not read") || !strings.Contains(got[0], "names like "+path.Join(f.dir, f.cubes[0])) {
+				if len(got) != 1 || !strings.Contains(got[0], ", fault false: "+path.Join(f.dir, file)+": not read") ||
+					!strings.Contains(got[0], "names like "+path.Join(f.dir, f.cubes[0])) {
 					t.Errorf("%s, %s: got %q", name, file, got)
 				}
-				if got := textsOf(open(file), o); len(got) != 2 || !strings.Contains(got[0], ", fault true: "+path.Join(f.dir, file)) {
+				if got := textsOf(open(file), o); len(got) != 2 ||
+					!strings.Contains(got[0], ", fault true: "+path.Join(f.dir, file)) {
 					t.Errorf("%s, %s alone: got %q", name, file, got)
 				}
 			}
 			if o.Names > 0 {
 				continue // it looks into some directories only
 			}
-			if got := textsOf(open(slices.Concat(f.cubes, f.unread)...), o); len(got) != 1 || !strings.Contains(got[0], " like it: not read") {
+			if got := textsOf(open(slices.Concat(f.cubes, f.unread)...), o); len(got) != 1 ||
+				!strings.Contains(got[0], " like it: not read") {
 				t.Errorf("%s, all files: got %q", name, got)
 			}
 		}
@@ -178,7 +190,8 @@ func TestOtherDirectories(t *testing.T) {
 // TestCopies: chunks of another size of a scale are not missed, unless there are none of the size that is read.
 func TestCopies(t *testing.T) {
 	f := formats["precomputed, two sizes"]
-	tree := fstest.MapFS{"info": {Data: []byte(f.metadata["info"])}, "8_8_8/0-2_0-2_2-3.gz": {}, "8_8_8/0-2_0-2_0-2": {}, "8_8_8/1-2_0-1_2-3": {}}
+	tree := fstest.MapFS{"info": {Data: []byte(f.metadata["info"])}, "8_8_8/0-2_0-2_2-3.gz": {},
+		"8_8_8/0-2_0-2_0-2": {}, "8_8_8/1-2_0-1_2-3": {}}
 	root, err := openPrecomputed(tree)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +200,8 @@ func TestCopies(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	delete(tree, "8_8_8/0-2_0-2_2-3.gz")
-	if got := textsOf(root, Options{}); len(got) != 2 || !strings.Contains(got[0], "fault true: 8_8_8/0-2_0-2_0-2, and another file like it: not read") {
+	if got := textsOf(root, Options{}); len(got) != 2 ||
+		!strings.Contains(got[0], "fault true: 8_8_8/0-2_0-2_0-2, and another file like it: not read") {
 		t.Errorf("without the size that is read: got %q", got)
 	}
 }
@@ -210,7 +224,8 @@ func (l *listings) ReadDir(name string) ([]fs.DirEntry, error) {
 	return l.MapFS.ReadDir(name)
 }
 
-// TestSample: a limited search looks into few directories, and says nothing of what it has not seen. A whole one sees all.
+// TestSample: a limited search looks into few directories, and says nothing of what it has not seen. A whole one sees
+// all.
 func TestSample(t *testing.T) {
 	tree := fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}, "z99/y99/x0.wkw": {}, "z99/y99/x1.wkw.bak": {}}
 	for i := range 40 {
@@ -268,7 +283,8 @@ func TestFind(t *testing.T) {
 	tree := fstest.MapFS{
 		"color/1/header.wkw": {Data: []byte(wkwHeader)}, "color/1/z0/y0/x0.wkw": {},
 		"color/2/header.wkw":  {Data: []byte(wkwHeader)},
-		"labels/1/header.wkw": {Data: []byte(wkwHeader)}, "labels/1/z0/y0/x0.wkw": {}, "labels/1/z0/y0/x1.wkw.gz": {}, "labels/1/z0/y0/x0.wkw.bak": {},
+		"labels/1/header.wkw": {Data: []byte(wkwHeader)}, "labels/1/z0/y0/x0.wkw": {}, "labels/1/z0/y0/x1.wkw.gz": {},
+		"labels/1/z0/y0/x0.wkw.bak": {},
 	}
 	root, err := openWKW(tree)
 	if err != nil || root.Dataset == nil {
@@ -291,7 +307,8 @@ type merged struct {
 }
 
 func (m merged) Index() volume.Index {
-	return volume.Index{Parts: []volume.MagPart{{Mag: m.Mag, Name: "the layer below"}, {Mag: m.above, Name: "the annotation"}}}
+	return volume.Index{Parts: []volume.MagPart{{Mag: m.Mag, Name: "the layer below"},
+		{Mag: m.above, Name: "the annotation"}}}
 }
 
 // TestComposed: files of each part of a mag are found, with the part. The mag is empty if all of its parts are.
@@ -310,7 +327,8 @@ func TestComposed(t *testing.T) {
 		{[]string{good, other}, []string{good}, []string{"., fault false" + below}},
 		{[]string{good}, []string{good, other}, []string{"., fault false" + above}},
 		{[]string{good}, []string{other}, []string{"., fault true" + above}},
-		{[]string{other}, []string{other}, []string{"., fault true" + below, "., fault true" + above, "., fault false: " + ErrEmpty.Error()}},
+		{[]string{other}, []string{other}, []string{"., fault true" + below, "., fault true" + above,
+			"., fault false: " + ErrEmpty.Error()}},
 	} {
 		open := func(files []string) volume.Mag {
 			tree := fstest.MapFS{"header.wkw": {Data: []byte(wkwHeader)}}

@@ -30,7 +30,8 @@ const (
 	maxDirs   = 1 << 17
 )
 
-// maxLevels limits the levels below the directory of a mag, for stores that answer with another directory for ever. A chunk of 16 axes lies below 17.
+// maxLevels limits the levels below the directory of a mag, for stores that answer with another directory for ever. A
+// chunk of 16 axes lies below 17.
 const maxLevels = 17
 
 // run looks through the directories level by level.
@@ -49,7 +50,8 @@ func (s *search) run() {
 			break
 		}
 		var next []string
-		for _, l := range parallel.EachOf(slices.Values(level), func(dir string) listing { return s.list(dir, limit) }) {
+		for _, l := range parallel.EachOf(slices.Values(level),
+			func(dir string) listing { return s.list(dir, limit) }) {
 			n := min(len(l.dirs), limit-len(next))
 			next, s.partial = append(next, l.dirs[:n]...), s.partial || n < len(l.dirs)
 			s.cubes = s.cubes || l.cubes
@@ -86,8 +88,8 @@ type listing struct {
 	partial bool
 }
 
-// list looks at the names in a directory of the mag. A directory that does not lead to cube files, and has metadata, is not a part of
-// the mag. It returns some more than limit directories if there are that many.
+// list looks at the names in a directory of the mag. A directory that does not lead to cube files, and has metadata, is
+// not a part of the mag. It returns some more than limit directories if there are that many.
 func (s *search) list(dir string, limit int) (l listing) {
 	foreign, n := dir != "." && s.Kind(dir) == volume.OtherName, 0
 	for entries, err := range vfs.ListDir(s.FS, path.Join(s.Dir, dir)) {
@@ -111,14 +113,15 @@ func (s *search) list(dir string, limit int) (l listing) {
 	return l
 }
 
-// isBeside reports whether a name is that of another entry with a suffix, such as x0.wkw.bak beside x0.wkw: then no voxels are missing.
-// The entries are sorted.
+// isBeside reports whether a name is that of another entry with a suffix, such as x0.wkw.bak beside x0.wkw: then no
+// voxels are missing. The entries are sorted.
 func isBeside(entries []fs.DirEntry, name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	if dot <= 0 || !suffix.MatchString(name[dot:]) {
 		return false
 	}
-	_, found := slices.BinarySearchFunc(entries, name[:dot], func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	_, found := slices.BinarySearchFunc(entries, name[:dot],
+		func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
 	return found
 }
 
@@ -138,7 +141,8 @@ func (l *listing) add(name string, e fs.DirEntry, kind volume.CubeName) {
 }
 
 // metadataFiles are files that only the directory of an array, a group, a mag or a volume has.
-var metadataFiles = []string{".zarray", ".zgroup", "attributes.json", "datasource-properties.json", "header.wkw", "info", "zarr.json"}
+var metadataFiles = []string{".zarray", ".zgroup", "attributes.json", "datasource-properties.json", "header.wkw",
+	"info", "zarr.json"}
 
 var (
 	// dirOfCubes matches the names of directories in which a format has cube files.
@@ -146,8 +150,8 @@ var (
 
 	suffix = regexp.MustCompile(`^\.[A-Za-z]`)
 
-	// cubeLike match the names of cube files of all formats, and of the same files under names that programs give them while they are
-	// written or when they compress them.
+	// cubeLike match the names of cube files of all formats, and of the same files under names that programs give them
+	// while they are written or when they compress them.
 	cubeLike = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)^x?-?[0-9]+\.wkw(\..*)?$`),
 		regexp.MustCompile(`^(c\.)?[0-9]+([._][0-9]+)*(\.(gz|zst|zstd|br|xz|bz2|lzma|lz4|part|partial|tmp))?$`),
@@ -159,5 +163,6 @@ var (
 
 // likeCube reports whether a file has a name like a cube file of any format.
 func likeCube(name string) bool {
-	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(cubeLike, func(r *regexp.Regexp) bool { return r.MatchString(name) })
+	return !strings.HasPrefix(name, ".") && slices.ContainsFunc(cubeLike,
+		func(r *regexp.Regexp) bool { return r.MatchString(name) })
 }

@@ -89,8 +89,8 @@ func (r *Report) addFirstCube(info *Mag, at string, m volume.Mag, c volume.Vec) 
 	info.Numpy = numpyLine(path.Join(at, name), g)
 }
 
-// partOf returns the name of the file or directory of a mag that cannot be read, such as a cube, or that of the mag if the error has
-// no name below it.
+// partOf returns the name of the file or directory of a mag that cannot be read, such as a cube, or that of the mag if
+// the error has no name below it.
 func partOf(mag string, err error) string {
 	name := ""
 	if format, ok := errors.AsType[*volume.FormatError](err); ok {

@@ -63,8 +63,8 @@ type Omitted struct {
 	Reason string `json:"reason"`
 }
 
-// Source describes the source with the name that the user gave it. It sends up to depth requests
-// at once. Parts that cannot be read are in NotShown; they are not errors. Places where voxels may be missing, as far as the options say to
+// Source describes the source with the name that the user gave it. It sends up to depth requests at once. Parts that
+// cannot be read are in NotShown; they are not errors. Places where voxels may be missing, as far as the options say to
 // look for them, are in Warnings.
 func Source(name string, root volume.Root, depth int, look gaps.Options) (*Report, error) {
 	r := &Report{Source: name, Layers: []Layer{}, NotShown: []Omitted{}, Warnings: []Omitted{}, depth: depth}

@@ -17,8 +17,8 @@ const (
 	margin     = maxWall * rampEnd // a cell that is this much farther than the nearest one does not show
 )
 
-// idBits is the number of bits of each coordinate of a site in the id of its cell. Ids repeat after 1024 sites, which are
-// 50,000 voxels.
+// idBits is the number of bits of each coordinate of a site in the id of its cell. Ids repeat after 1024 sites, which
+// are 50,000 voxels.
 const idBits = 10
 
 // cell is a site of the Voronoi diagram. All voxels nearest to the site are the cell.
@@ -81,8 +81,8 @@ func (t Tissue) cellsAround(points []vec) []cell {
 }
 
 // narrow appends to dst the cells that are nearest, or nearest up to margin, to any position between the points. The
-// distance of a position differs from that of the centre by at most the radius of the points, because no metric is longer
-// than the Euclidean one.
+// distance of a position differs from that of the centre by at most the radius of the points, because no metric is
+// longer than the Euclidean one.
 func narrow(dst []*cell, cells []*cell, points []vec) []*cell {
 	var centre vec
 	for _, p := range points {

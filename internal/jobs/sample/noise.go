@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// vec is a position or direction in the tissue, in x-voxels of mag 1 on all axes. It is a struct because the compiler keeps
-// structs in registers, but not arrays.
+// vec is a position or direction in the tissue, in x-voxels of mag 1 on all axes. It is a struct because the compiler
+// keeps structs in registers, but not arrays.
 type vec struct{ x, y, z float32 }
 
 func (a vec) add(b vec) vec          { return vec{a.x + b.x, a.y + b.y, a.z + b.z} }

@@ -13,8 +13,8 @@ const (
 	organelleShare = 0.55 // probability that it shows in a cell
 )
 
-// organelle is a mitochondrion: an ellipsoid with a dark rim and stripes inside. In each cell that it overlaps, it shows
-// with probability organelleShare. It does not cover membranes.
+// organelle is a mitochondrion: an ellipsoid with a dark rim and stripes inside. In each cell that it overlaps, it
+// shows with probability organelleShare. It does not cover membranes.
 type organelle struct {
 	seed   dice
 	centre vec

@@ -54,7 +54,8 @@ type magProperties struct {
 	CubeLength int        `json:"cubeLength"`
 }
 
-// writeProperties writes the metadata of the dataset in dir. It fails if there are some: another process may write into dir, too.
+// writeProperties writes the metadata of the dataset in dir. It fails if there are some: another process may write into
+// dir, too.
 func writeProperties(dir string, o Options, largest uint32) error {
 	p := properties{
 		ID:    id{Name: filepath.Base(dir)},

@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// mesh is the side of the lattice on which distances and stains are computed, in voxels of mag 1. Between its points they
-// are interpolated, which is fast.
+// mesh is the side of the lattice on which distances and stains are computed, in voxels of mag 1. Between its points
+// they are interpolated, which is fast.
 var mesh = volume.Vec{meshX, meshY, meshZ}
 
 const meshX, meshY, meshZ = 8, 8, 4

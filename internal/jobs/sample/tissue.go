@@ -38,8 +38,8 @@ func (c Cut) grid(t volume.Type) volume.Grid {
 // Blocks that extend beyond the box have more tissue there.
 func (t Tissue) EM(c Cut) volume.Source { return em{t, c} }
 
-// Segmentation returns the ids of the cells, in uint32. Ids are at least 1, membranes are 0. A voxel of a coarser mag has
-// the id of the voxel of mag 1 in its middle.
+// Segmentation returns the ids of the cells, in uint32. Ids are at least 1, membranes are 0. A voxel of a coarser mag
+// has the id of the voxel of mag 1 in its middle.
 func (t Tissue) Segmentation(c Cut) volume.Source { return segmentation{t, c} }
 
 type em struct {
@@ -128,8 +128,8 @@ func (c Cut) fine(at volume.Vec) volume.Box {
 // pieceSide is the approximate side of a piece in voxels of mag 1.
 const pieceSide = 32
 
-// pieces divides a box into pieces to limit memory. It calls do for each of them, with the piece in voxels of the mag and
-// of mag 1, until ctx is done.
+// pieces divides a box into pieces to limit memory. It calls do for each of them, with the piece in voxels of the mag
+// and of mag 1, until ctx is done.
 func (c Cut) pieces(ctx context.Context, box volume.Box, do func(piece, fine volume.Box)) error {
 	side := volume.Cube(max(1, pieceSide/c.Mag))
 	for at := range (volume.Box{Max: box.Size().CeilDiv(side)}).All() {

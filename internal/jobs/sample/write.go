@@ -23,8 +23,8 @@ type Options struct {
 	Unrecorded volume.Box // is 0; cubes of which no other part is in Box are absent
 }
 
-// Defaults returns the options of a dataset of a few MB. Its bounding box is not aligned to blocks. One cube of mag 1 is absent. It is
-// at a corner, so the planes through the middle, which viewers show first, are complete.
+// Defaults returns the options of a dataset of a few MB. Its bounding box is not aligned to blocks. One cube of mag 1
+// is absent. It is at a corner, so the planes through the middle, which viewers show first, are complete.
 func Defaults() Options {
 	return Options{
 		Tissue:     Usual,
@@ -49,9 +49,9 @@ var layers = [...]layer{
 	{"segmentation", "segmentation", wkw.LZ4HC, Tissue.Segmentation},
 }
 
-// Write writes a dataset with the layers color (uint8, LZ4) and segmentation (uint32, LZ4HC) to dir, which must be empty or
-// not exist. Like WEBKNOSSOS, it writes whole cubes, with zeros outside of the bounding box. After an error, the files stay
-// that were written.
+// Write writes a dataset with the layers color (uint8, LZ4) and segmentation (uint32, LZ4HC) to dir, which must be
+// empty or not exist. Like WEBKNOSSOS, it writes whole cubes, with zeros outside of the bounding box. After an error,
+// the files stay that were written.
 func Write(ctx context.Context, dir string, o Options) error {
 	dir, err := filepath.Abs(dir) // the last element is the name of the dataset
 	if err != nil {

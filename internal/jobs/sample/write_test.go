@@ -39,8 +39,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestFirstView: the dataset for first steps has no hole in the three planes through its middle, which viewers show first. It has a
-// hole elsewhere.
+// TestFirstView: the dataset for first steps has no hole in the three planes through its middle, which viewers show
+// first. It has a hole elsewhere.
 func TestFirstView(t *testing.T) {
 	o := Defaults()
 	hole := o.Unrecorded.Intersect(o.Box)

@@ -21,8 +21,8 @@
 //	XDMF     nm    the format has no unit
 //	NIfTI    mm    the only unit that ITK applies to the position too
 //
-// Array.Unit sets another unit for all of them but TIFF, whose readers show the unit. NRRD and MetaImage name it. NIfTI names
-// µm; it has no nm, so then the header has no unit. XDMF never has one.
+// Array.Unit sets another unit for all of them but TIFF, whose readers show the unit. NRRD and MetaImage name it. NIfTI
+// names µm; it has no nm, so then the header has no unit. XDMF never has one.
 //
 // If the spacing of any axis is unknown, all spacings are 1 and there is no unit.
 //
@@ -178,8 +178,8 @@ func (a Array) spacing() (perVoxel [3]float64, calibrated bool) {
 	return a.Grid.Spacing, true
 }
 
-// world returns the spacing and the position of voxel 0,0,0 in a unit. If the spacing is unknown, calibrated is false and
-// the numbers are in voxels.
+// world returns the spacing and the position of voxel 0,0,0 in a unit. If the spacing is unknown, calibrated is false
+// and the numbers are in voxels.
 func (a Array) world(unit Unit) (spacing, origin [3]float64, calibrated bool) {
 	spacing, calibrated = a.spacing()
 	for axis := range spacing {

@@ -20,9 +20,9 @@ var metaTypes = map[volume.Type]string{
 // maxMetaComment limits a comment, in bytes. MetaIO has a buffer for it and does not check the length.
 const maxMetaComment = 254
 
-// MHD returns the detached header of a MetaImage. Lengths are in nm, unless Array.Unit is set. DistanceUnits names the unit. MetaIO knows
-// only um, mm and cm by name, and its readers convert none of them.
-// ElementDataFile must be the last field.
+// MHD returns the detached header of a MetaImage. Lengths are in nm, unless Array.Unit is set. DistanceUnits names the
+// unit. MetaIO knows only um, mm and cm by name, and its readers convert none of them. ElementDataFile must be the last
+// field.
 func MHD(a Array) ([]byte, error) {
 	if err := a.checkDetached(); err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 // NIfTI returns the header of a single-file NIfTI-1 image, or of NIfTI-2 if an axis has more than 32767 voxels.
 // Voxels start at [Align]. Times are the fourth axis. The time between them is not known: it is 1, without a unit.
 //
-// Spacing and position are in mm, unless Array.Unit is set. The format has µm too, but ITK converts only the spacing from
-// µm. It has no nm: lengths in nm are without a unit. The header has the position as qform and as sform. The axes of NIfTI
-// point right, anterior and superior. Axes of a volume have no such meaning, so x, y and z map to them in this order. The
-// only interleaved channels are RGB24.
+// Spacing and position are in mm, unless Array.Unit is set. The format has µm too, but ITK converts only the spacing
+// from µm. It has no nm: lengths in nm are without a unit. The header has the position as qform and as sform. The axes
+// of NIfTI point right, anterior and superior. Axes of a volume have no such meaning, so x, y and z map to them in this
+// order. The only interleaved channels are RGB24.
 func NIfTI(a Array) ([]byte, error) {
 	if err := a.check(); err != nil {
 		return nil, err

@@ -78,7 +78,8 @@ func newTIFF(a Array, width tiffWidth, strip int64) (*tiffFile, error) {
 	t.stripRows = int(min(int64(t.rows), max(1, strip/rowBytes)))
 	t.stripBytes = int64(t.stripRows) * rowBytes
 	if t.strips() > math.MaxUint16 {
-		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("a plane of %d bytes needs %d strips", t.planeBytes, t.strips())}
+		return nil, &Unrepresentable{"TIFF", fmt.Sprintf("a plane of %d bytes needs %d strips", t.planeBytes,
+			t.strips())}
 	}
 	return t, t.describe(a)
 }
@@ -112,7 +113,8 @@ func (t *tiffFile) describe(a Array) error {
 		for axis, tag := range [...]uint16{tiff.TagXResolution, tiff.TagYResolution} {
 			num, den, ok := rational(1 / spacing[axis])
 			if !ok {
-				return &Unrepresentable{"TIFF", fmt.Sprintf("%g nm per voxel does not fit a 32-bit fraction", spacing[axis])}
+				return &Unrepresentable{"TIFF", fmt.Sprintf("%g nm per voxel does not fit a 32-bit fraction",
+					spacing[axis])}
 			}
 			t.shared = append(t.shared, t.field(tag, tiff.Rational, uint64(num)|uint64(den)<<32))
 		}
@@ -121,8 +123,8 @@ func (t *tiffFile) describe(a Array) error {
 	return nil
 }
 
-// tiffColours returns the PhotometricInterpretation of voxels, and how many channels are colours. The other channels are
-// extra samples without a meaning.
+// tiffColours returns the PhotometricInterpretation of voxels, and how many channels are colours. The other channels
+// are extra samples without a meaning.
 func tiffColours(g volume.Grid) (photometric, colours int) {
 	if g.Type == volume.Uint8 && (g.Channels == 3 || g.Channels == 4) {
 		return tiff.RGB, 3

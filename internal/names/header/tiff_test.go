@@ -122,7 +122,8 @@ func TestTIFFPages(t *testing.T) {
 				if p[256][0] != uint64(g.Size[0]) || p[257][0] != uint64(g.Size[1]) || p[277][0] != uint64(g.Channels) {
 					t.Fatalf("page %d: %v", z, p)
 				}
-				if len(p[258]) != g.Channels || p[258][g.Channels-1] != uint64(8*g.Type.Size()) || len(p[339]) != g.Channels {
+				if len(p[258]) != g.Channels || p[258][g.Channels-1] != uint64(8*g.Type.Size()) ||
+					len(p[339]) != g.Channels {
 					t.Fatalf("page %d: bits %v, formats %v", z, p[258], p[339])
 				}
 				if len(p[273]) != test.strips || len(p[279]) != test.strips {
@@ -154,7 +155,8 @@ func TestTIFFColours(t *testing.T) {
 		photometric uint64
 		extra       int
 	}{
-		{volume.Uint8, 1, 1, 0}, {volume.Uint8, 2, 1, 1}, {volume.Uint8, 3, 2, 0}, {volume.Uint8, 4, 2, 1}, {volume.Uint8, 5, 1, 4},
+		{volume.Uint8, 1, 1, 0}, {volume.Uint8, 2, 1, 1}, {volume.Uint8, 3, 2, 0}, {volume.Uint8, 4, 2, 1},
+		{volume.Uint8, 5, 1, 4},
 		{volume.Int8, 4, 1, 3}, {volume.Uint16, 3, 1, 2}, {volume.Uint16, 4, 1, 3},
 	} {
 		a := with(func(a *Array) { a.Grid.Type, a.Grid.Channels = c.kind, c.channels })
@@ -200,8 +202,8 @@ func TestTIFFTailIsReadAnywhere(t *testing.T) {
 	}
 }
 
-// TestAllSmallTIFFs writes small arrays of all shapes with strips of all lengths, in both widths. The strips of all pages are the voxels, and all
-// ranges of the tail agree.
+// TestAllSmallTIFFs writes small arrays of all shapes with strips of all lengths, in both widths. The strips of all
+// pages are the voxels, and all ranges of the tail agree.
 func TestAllSmallTIFFs(t *testing.T) {
 	for size := range (volume.Box{Min: volume.Cube(1), Max: volume.Vec{4, 6, 5}}).All() {
 		for channels := 1; channels <= 5; channels += 2 {
@@ -234,8 +236,10 @@ func checkStrips(t *testing.T, a Array, f *tiffFile, strip int64) {
 	for z, p := range pages {
 		for i, offset := range p[273] {
 			n := p[279][i]
-			if offset != next || n == 0 || n%row != 0 || n > max(uint64(strip), row) || n != p[278][0]*row && i+1 < len(p[273]) {
-				t.Errorf("%v, strips of %d, page %d, strip %d: %d bytes at %d, expected at %d", g, strip, z, i, n, offset, next)
+			if offset != next || n == 0 || n%row != 0 || n > max(uint64(strip), row) ||
+				n != p[278][0]*row && i+1 < len(p[273]) {
+				t.Errorf("%v, strips of %d, page %d, strip %d: %d bytes at %d, expected at %d", g, strip, z, i, n,
+					offset, next)
 			}
 			next += n
 		}
@@ -265,7 +269,8 @@ func checkTail(t *testing.T, l Layout) {
 				}
 				continue
 			}
-			if want := whole[off:min(off+n, len(whole))]; !bytes.Equal(p[:read], want) || (err == io.EOF) != (read < n) {
+			if want := whole[off:min(off+n, len(whole))]; !bytes.Equal(p[:read], want) ||
+				(err == io.EOF) != (read < n) {
 				t.Fatalf("%d bytes at %d of %d: got %d, %v", n, off, len(whole), read, err)
 			}
 		}

@@ -18,14 +18,21 @@ func TestUnits(t *testing.T) {
 		niiUnit                                byte
 		ofNRRD, ofMHD, ofNIfTI, ofXDMF, ofTIFF Unit
 	}{
-		{"", "(0,0,25)|\"nm\" \"nm\" \"nm\"|,-750)", "DistanceUnits = nm\n|11.24 11.24 25|-750\n", ">25 11.24 11.24<", 2.5e-5, 2, "nm", "nm", "mm", "nm", "nm"},
-		{Nanometre, "(0,0,25)|\"nm\" \"nm\" \"nm\"|,-750)", "DistanceUnits = nm\n|11.24 11.24 25|-750\n", ">25 11.24 11.24<", 25, 0, "nm", "nm", "nm", "nm", "nm"},
-		{Micrometre, "(0,0,0.025)|\"um\" \"um\" \"um\"|,-0.75)", "DistanceUnits = um\n|0.01124 0.01124 0.025|-0.75\n", ">0.025 0.01124 0.01124<", 0.025, 3, "um", "um", "um", "um", "nm"},
-		{Millimetre, "(0,0,2.5e-05)|\"mm\" \"mm\" \"mm\"|,-0.00075)", "DistanceUnits = mm\n|1.124e-05 1.124e-05 2.5e-05|-0.00075\n", ">2.5e-05 1.124e-05 1.124e-05<", 2.5e-5, 2, "mm", "mm", "mm", "mm", "nm"},
+		{"", "(0,0,25)|\"nm\" \"nm\" \"nm\"|,-750)", "DistanceUnits = nm\n|11.24 11.24 25|-750\n", ">25 11.24 11.24<",
+			2.5e-5, 2, "nm", "nm", "mm", "nm", "nm"},
+		{Nanometre, "(0,0,25)|\"nm\" \"nm\" \"nm\"|,-750)", "DistanceUnits = nm\n|11.24 11.24 25|-750\n",
+			">25 11.24 11.24<", 25, 0, "nm", "nm", "nm", "nm", "nm"},
+		{Micrometre, "(0,0,0.025)|\"um\" \"um\" \"um\"|,-0.75)", "DistanceUnits = um\n|0.01124 0.01124 0.025|-0.75\n",
+			">0.025 0.01124 0.01124<", 0.025, 3, "um", "um", "um", "um", "nm"},
+		{Millimetre, "(0,0,2.5e-05)|\"mm\" \"mm\" \"mm\"|,-0.00075)",
+			"DistanceUnits = mm\n|1.124e-05 1.124e-05 2.5e-05|-0.00075\n", ">2.5e-05 1.124e-05 1.124e-05<", 2.5e-5, 2,
+			"mm", "mm", "mm", "mm", "nm"},
 	} {
 		a := with(func(a *Array) { a.Unit = c.unit })
-		want := map[string]string{".nrrd": c.nrrd, ".nhdr": c.nrrd, ".mhd": c.mhd, ".xmf": c.xmf, ".tif": "unit=nm|spacing=25\n"}
-		units := map[string]Unit{".npy": "", ".nrrd": c.ofNRRD, ".nhdr": c.ofNRRD, ".mhd": c.ofMHD, ".nii": c.ofNIfTI, ".xmf": c.ofXDMF, ".tif": c.ofTIFF}
+		want := map[string]string{".nrrd": c.nrrd, ".nhdr": c.nrrd, ".mhd": c.mhd, ".xmf": c.xmf,
+			".tif": "unit=nm|spacing=25\n"}
+		units := map[string]Unit{".npy": "", ".nrrd": c.ofNRRD, ".nhdr": c.ofNRRD, ".mhd": c.ofMHD, ".nii": c.ofNIfTI,
+			".xmf": c.ofXDMF, ".tif": c.ofTIFF}
 		for _, f := range Formats() {
 			l, err := f.Layout(a)
 			if err != nil {

@@ -15,8 +15,8 @@ import (
 //	8  decoded bytes of each of its blocks
 //	12 bytes of the whole container
 //
-// The offset of each block in the container follows, 4 bytes each, then the blocks. A block has its length in 4 bytes, and
-// that many bytes of LZ4. If the length is that of its decoded bytes, they are stored as they are. All numbers are
+// The offset of each block in the container follows, 4 bytes each, then the blocks. A block has its length in 4 bytes,
+// and that many bytes of LZ4. If the length is that of its decoded bytes, they are stored as they are. All numbers are
 // little-endian. Flags are 0x20 for LZ4, and 0x10 for blocks that are not split by bytes of a value.
 const (
 	containerHead = 16
@@ -33,9 +33,9 @@ func ContainerSize(sizes []int64) int64 {
 	return n
 }
 
-// LayContainer makes b, of ContainerSize bytes, a container of blocks of the given stored lengths. It returns the memory of each
-// block, which the caller fills: an LZ4 block that decodes to n bytes, or n bytes as they are if its stored length is n. value
-// is the size of a value in bytes. The decoded bytes of the chunk and len(b) are below 2^31.
+// LayContainer makes b, of ContainerSize bytes, a container of blocks of the given stored lengths. It returns the
+// memory of each block, which the caller fills: an LZ4 block that decodes to n bytes, or n bytes as they are if its
+// stored length is n. value is the size of a value in bytes. The decoded bytes of the chunk and len(b) are below 2^31.
 func LayContainer(b []byte, n, value int, sizes []int64) (blocks [][]byte) {
 	b[0], b[1], b[2], b[3] = 2, 1, flagsLZ4, byte(value)
 	put(b[4:], n*len(sizes))
@@ -54,8 +54,8 @@ func LayContainer(b []byte, n, value int, sizes []int64) (blocks [][]byte) {
 
 func put(b []byte, n int) { binary.LittleEndian.PutUint32(b, uint32(n)) }
 
-// Zeros returns an LZ4 block that decodes to n zeros. n is at least 64. The block is shorter than n: one literal, a match of
-// it up to the last five bytes, and these, which have to be literals.
+// Zeros returns an LZ4 block that decodes to n zeros. n is at least 64. The block is shorter than n: one literal, a
+// match of it up to the last five bytes, and these, which have to be literals.
 func Zeros(n int) []byte {
 	const match = 15 + 4 // the shortest match that has more bytes of length
 	rest := n - 1 - 5 - match

@@ -34,7 +34,8 @@ func TestLayContainer(t *testing.T) {
 			block[j] = byte(0xA0 + 16*i)
 		}
 	}
-	check(t, hex.EncodeToString(b), "02013002"+"0f000000"+"05000000"+"34000000"+ // 15 bytes in blocks of 5, 52 bytes in all
+	// 15 bytes in blocks of 5, 52 bytes in all
+	check(t, hex.EncodeToString(b), "02013002"+"0f000000"+"05000000"+"34000000"+
 		"1c000000"+"23000000"+"2c000000"+
 		"03000000"+"a0a0a0"+"05000000"+"b0b0b0b0b0"+"04000000"+"c0c0c0c0")
 }

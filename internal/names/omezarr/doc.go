@@ -31,9 +31,9 @@
 //     centre of voxel 0 of mag 1. Without voxel sizes, a voxel of mag 1 has the size 1, without a unit.
 //     Segmentations have `image-label`.
 //     `TestOMEZarr`, `TestV04`, `TestV05`, `TestKinds`, `TestConsolidated`, `TestClients`, `TestClientOMEOverHTTP`
-//   - The times of a layer, t0000 and so on, are one such image beside them, too: each mag is an array with the axes t, c, z, y, x, and its
-//     chunks are those of the times. A time that has another size or type than the first one is an error of its chunks.
-//     `TestOMEZarrOfTimes`, `TestTimesAsImage`
+//   - The times of a layer, t0000 and so on, are one such image beside them, too: each mag is an array with the axes t,
+//     c, z, y, x, and its chunks are those of the times. A time that has another size or type than the first one is an
+//     error of its chunks. `TestOMEZarrOfTimes`, `TestTimesAsImage`
 //   - In `ome.zarr`, dimensions of one name (`_ARRAY_DIMENSIONS`) have one length in all arrays, so that xarray
 //     opens the group: `x`, and `x_2` in mag 2. In `ome-v3.zarr`, OME-Zarr demands the names of the axes for all
 //     arrays.

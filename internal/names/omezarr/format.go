@@ -10,9 +10,10 @@ import (
 
 // Format is a version of OME-Zarr. Its metadata are files of the group and files of each level.
 type Format struct {
-	GroupFiles  []string // names in the directory of the image
-	LevelFiles  []string // names in the directory of a level
-	ChunkPrefix string   // directory of the chunks in the directory of a level; empty: the chunks are beside the metadata
+	GroupFiles []string // names in the directory of the image
+	LevelFiles []string // names in the directory of a level
+	// directory of the chunks in the directory of a level; empty: the chunks are beside the metadata
+	ChunkPrefix string
 
 	group func(Image) map[string]any
 	level func(Level) map[string]any
@@ -96,7 +97,8 @@ func groupV2(img Image) map[string]any {
 			all[path.Join(l.Name, name)] = content
 		}
 	}
-	return object{".zgroup": group, ".zattrs": attributes, ".zmetadata": object{"zarr_consolidated_format": 1, "metadata": all}}
+	return object{".zgroup": group, ".zattrs": attributes, ".zmetadata": object{"zarr_consolidated_format": 1,
+		"metadata": all}}
 }
 
 // levelV3 returns the file of an array of Zarr 3.
@@ -118,7 +120,8 @@ func levelV3(l Level) map[string]any {
 	}}
 }
 
-// groupV3 returns the file of a group of Zarr 3. It has the metadata of the arrays, as zarr-python writes and reads them.
+// groupV3 returns the file of a group of Zarr 3. It has the metadata of the arrays, as zarr-python writes and reads
+// them.
 func groupV3(img Image) map[string]any {
 	ome := object{"version": "0.5", "multiscales": []multiscale{newMultiscale("", img)}}
 	if o := newOmero("", img); o != nil {

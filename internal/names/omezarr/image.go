@@ -12,7 +12,8 @@ type Image struct {
 	Levels []Level // finest first, at least one, all of the same type and channels
 }
 
-// Level is a mag as an array. Its axes are z, y, x; with more than one channel they are c, z, y, x; with times, t, c, z, y, x.
+// Level is a mag as an array. Its axes are z, y, x; with more than one channel they are c, z, y, x; with times, t, c,
+// z, y, x.
 type Level struct {
 	Name     string // of its directory
 	Times    int    // 0: there is no axis of time
@@ -29,8 +30,8 @@ type Level struct {
 	Blosc bool
 }
 
-// axes returns the values of an array for each of its axes, slowest first: time and channel for these axes, as far as the array has them,
-// then those of z, y and x.
+// axes returns the values of an array for each of its axes, slowest first: time and channel for these axes, as far as
+// the array has them, then those of z, y and x.
 func axes[T any](l Level, time, channel T, xyz [3]T) []T {
 	all := []T{time, channel, xyz[2], xyz[1], xyz[0]}
 	switch {
@@ -45,8 +46,9 @@ func axes[T any](l Level, time, channel T, xyz [3]T) []T {
 // names returns the names of the axes.
 func (l Level) names() []string { return axes(l, "t", "c", [3]string{"x", "y", "z"}) }
 
-// dimensions returns the names of the axes for xarray, which opens a group only if axes of one name have one extent in all of its arrays. So those
-// of coarser mags have names of their own. In Zarr 3, OME-Zarr demands the names of the axes.
+// dimensions returns the names of the axes for xarray, which opens a group only if axes of one name have one extent in
+// all of its arrays. So those of coarser mags have names of their own. In Zarr 3, OME-Zarr demands the names of the
+// axes.
 func (l Level) dimensions() []string {
 	if l.Factor == (volume.Factor{1, 1, 1}) {
 		return l.names()

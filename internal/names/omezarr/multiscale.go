@@ -38,11 +38,13 @@ func newMultiscale(version string, img Image) multiscale {
 		}
 		return a
 	}
-	m.Axes = axes(first, axis{Name: "t", Type: "time"}, axis{Name: "c", Type: "channel"}, [3]axis{space("x", 0), space("y", 1), space("z", 2)})
+	m.Axes = axes(first, axis{Name: "t", Type: "time"}, axis{Name: "c", Type: "channel"},
+		[3]axis{space("x", 0), space("y", 1), space("z", 2)})
 	for _, l := range img.Levels {
 		scale := axes(l, 1, 1, [3]float64{l.scale(0), l.scale(1), l.scale(2)})
 		translation := axes(l, 0, 0, [3]float64{l.translation(0), l.translation(1), l.translation(2)})
-		m.Datasets = append(m.Datasets, dataset{l.Name, []transformation{{Type: "scale", Scale: scale}, {Type: "translation", Translation: translation}}})
+		m.Datasets = append(m.Datasets, dataset{l.Name, []transformation{{Type: "scale", Scale: scale},
+			{Type: "translation", Translation: translation}}})
 	}
 	return m
 }
@@ -76,9 +78,9 @@ type window struct {
 	End   float64 `json:"end"`
 }
 
-// windowOf returns how values are shown at first. The range of 8 bits suits a screen. Images of other types rarely use more
-// than a small part of their range: those whose window is not known have none, so that programs measure the voxels. ok is false
-// then.
+// windowOf returns how values are shown at first. The range of 8 bits suits a screen. Images of other types rarely use
+// more than a small part of their range: those whose window is not known have none, so that programs measure the
+// voxels. ok is false then.
 func windowOf(img Image) (w window, ok bool) {
 	t := img.Levels[0].Type
 	switch {

@@ -16,8 +16,10 @@ import (
 // color is an image of two mags.
 func color() Image {
 	return Image{Name: "color", Levels: []Level{
-		{Name: "1", Type: volume.Uint8, Channels: 1, Size: volume.Vec{100, 200, 300}, Chunk: volume.Cube(32), Factor: volume.Factor{1, 1, 1}, Voxel: [3]float64{4, 4, 40}, Blosc: true},
-		{Name: "2-2-1", Type: volume.Uint8, Channels: 1, Size: volume.Vec{50, 100, 300}, Chunk: volume.Cube(32), Factor: volume.Factor{2, 2, 1}, Voxel: [3]float64{8, 8, 40}, Blosc: true},
+		{Name: "1", Type: volume.Uint8, Channels: 1, Size: volume.Vec{100, 200, 300}, Chunk: volume.Cube(32),
+			Factor: volume.Factor{1, 1, 1}, Voxel: [3]float64{4, 4, 40}, Blosc: true},
+		{Name: "2-2-1", Type: volume.Uint8, Channels: 1, Size: volume.Vec{50, 100, 300}, Chunk: volume.Cube(32),
+			Factor: volume.Factor{2, 2, 1}, Voxel: [3]float64{8, 8, 40}, Blosc: true},
 	}}
 }
 
@@ -80,8 +82,9 @@ func TestV04(t *testing.T) {
 	check(t, at(group, "omero", "channels"), wantChannels)
 	check(t, at(group, "image-label"), "null")
 	check(t, at(parsed(t, V04, img, "", ".zgroup")), `{"zarr_format":2}`)
-	check(t, at(parsed(t, V04, img, "2-2-1", ".zarray")), `{"chunks":[32,32,32],"compressor":{"blocksize":0,"clevel":5,"cname":"lz4","id":"blosc","shuffle":0},`+
-		`"dimension_separator":"/","dtype":"|u1","fill_value":0,"filters":null,"order":"C","shape":[300,100,50],"zarr_format":2}`)
+	check(t, at(parsed(t, V04, img, "2-2-1", ".zarray")),
+		`{"chunks":[32,32,32],"compressor":{"blocksize":0,"clevel":5,"cname":"lz4","id":"blosc","shuffle":0},`+
+			`"dimension_separator":"/","dtype":"|u1","fill_value":0,"filters":null,"order":"C","shape":[300,100,50],"zarr_format":2}`)
 	check(t, at(parsed(t, V04, img, "1", ".zattrs")), `{"_ARRAY_DIMENSIONS":["z","y","x"]}`)
 	check(t, at(parsed(t, V04, img, "2-2-1", ".zattrs")), `{"_ARRAY_DIMENSIONS":["z_2-2-1","y_2-2-1","x_2-2-1"]}`)
 }
@@ -95,10 +98,11 @@ func TestV05(t *testing.T) {
 	check(t, at(ome, "multiscales", 0, "datasets"), wantDatasets)
 	check(t, at(ome, "multiscales", 0, "version"), "null")
 	check(t, at(ome, "omero", "channels"), wantChannels)
-	check(t, at(parsed(t, V05, img, "1", "zarr.json")), `{"attributes":{},"chunk_grid":{"configuration":{"chunk_shape":[32,32,32]},"name":"regular"},`+
-		`"chunk_key_encoding":{"configuration":{"separator":"/"},"name":"default"},"codecs":[{"name":"bytes"},`+
-		`{"configuration":{"blocksize":0,"clevel":5,"cname":"lz4","shuffle":"noshuffle","typesize":1},"name":"blosc"}],`+
-		`"data_type":"uint8","dimension_names":["z","y","x"],"fill_value":0,"node_type":"array","shape":[300,200,100],"zarr_format":3}`)
+	check(t, at(parsed(t, V05, img, "1", "zarr.json")),
+		`{"attributes":{},"chunk_grid":{"configuration":{"chunk_shape":[32,32,32]},"name":"regular"},`+
+			`"chunk_key_encoding":{"configuration":{"separator":"/"},"name":"default"},"codecs":[{"name":"bytes"},`+
+			`{"configuration":{"blocksize":0,"clevel":5,"cname":"lz4","shuffle":"noshuffle","typesize":1},"name":"blosc"}],`+
+			`"data_type":"uint8","dimension_names":["z","y","x"],"fill_value":0,"node_type":"array","shape":[300,200,100],"zarr_format":3}`)
 }
 
 // TestDimensions: axes of one name have one extent in all arrays of a group, as xarray and netCDF demand.
@@ -135,7 +139,8 @@ func TestConsolidated(t *testing.T) {
 			t.Errorf("%s: got %v, expected %v", name, all[name], want)
 		}
 	}
-	inline := parsed(t, V05, img, "", "zarr.json")["consolidated_metadata"].(map[string]any)["metadata"].(map[string]any)
+	inline := parsed(t, V05, img, "",
+		"zarr.json")["consolidated_metadata"].(map[string]any)["metadata"].(map[string]any)
 	for _, l := range img.Levels {
 		if want := parsed(t, V05, img, l.Name, "zarr.json"); !reflect.DeepEqual(inline[l.Name], any(want)) {
 			t.Errorf("%s: got %v, expected %v", l.Name, inline[l.Name], want)
@@ -155,12 +160,21 @@ func TestKinds(t *testing.T) {
 		omero, labelV string
 		shape, codecs string
 	}{
-		{volume.Uint32, 1, true, "null", `{"version":"0.4"}`, "[3,2,1]", `[{"configuration":{"endian":"little"},"name":"bytes"}]`},
+		{volume.Uint32, 1, true, "null", `{"version":"0.4"}`, "[3,2,1]",
+			`[{"configuration":{"endian":"little"},"name":"bytes"}]`},
 		{volume.Uint16, 1, false, "null", "null", "[3,2,1]", `[{"configuration":{"endian":"little"},"name":"bytes"}]`},
-		{volume.Int8, 1, false, `[{"active":true,"color":"FFFFFF","label":"l","window":{"end":127,"max":127,"min":-128,"start":-128}}]`, "null", "[3,2,1]", `[{"name":"bytes"}]`},
-		{volume.Uint8, 2, false, `[` + strings.TrimSuffix(strings.Repeat(`{"active":true,"color":"FFFFFF","label":"l","window":{"end":255,"max":255,"min":0,"start":0}},`, 2), ",") + `]`, "null", "[2,3,2,1]", `[{"name":"bytes"}]`},
+		{volume.Int8, 1, false,
+			`[{"active":true,"color":"FFFFFF","label":"l","window":{"end":127,"max":127,"min":-128,"start":-128}}]`,
+			"null", "[3,2,1]", `[{"name":"bytes"}]`},
+		{volume.Uint8, 2, false,
+			`[` +
+				strings.TrimSuffix(strings.Repeat(
+					`{"active":true,"color":"FFFFFF","label":"l","window":{"end":255,"max":255,"min":0,"start":0}},`,
+					2), ",") + `]`, "null", "[2,3,2,1]", `[{"name":"bytes"}]`},
 	} {
-		img := Image{Name: "l", Labels: c.labels, Levels: []Level{{Name: "4", Type: c.value, Channels: c.channels, Size: volume.Vec{1, 2, 3}, Chunk: volume.Cube(8), Start: volume.Vec{-8, 0, 0}, Factor: volume.Factor{4, 4, 2}}}}
+		img := Image{Name: "l", Labels: c.labels, Levels: []Level{{Name: "4", Type: c.value, Channels: c.channels,
+			Size: volume.Vec{1, 2, 3}, Chunk: volume.Cube(8), Start: volume.Vec{-8, 0, 0},
+			Factor: volume.Factor{4, 4, 2}}}}
 		group := parsed(t, V04, img, "", ".zattrs")
 		omero := group["omero"]
 		if omero != nil {
@@ -175,18 +189,21 @@ func TestKinds(t *testing.T) {
 		check(t, at(parsed(t, V05, img, "4", "zarr.json"), "codecs"), c.codecs)
 		// Without a voxel size there is no unit, and a voxel of mag 1 has the size 1.
 		space := at(group, "multiscales", 0, "axes")
-		if strings.Contains(space, "unit") || c.channels > 1 != strings.HasPrefix(space, `[{"name":"c","type":"channel"}`) {
+		if strings.Contains(space, "unit") || c.channels > 1 != strings.HasPrefix(space,
+			`[{"name":"c","type":"channel"}`) {
 			t.Errorf("axes %s", space)
 		}
 		scale := at(group, "multiscales", 0, "datasets", 0, "coordinateTransformations", 0, "scale")
 		translation := at(group, "multiscales", 0, "datasets", 0, "coordinateTransformations", 1, "translation")
-		if !strings.HasSuffix(scale, "2,4,4]") || !strings.HasSuffix(translation, "0.5,1.5,-30.5]") || strings.HasPrefix(scale, "[1,") != (c.channels > 1) {
+		if !strings.HasSuffix(scale, "2,4,4]") || !strings.HasSuffix(translation, "0.5,1.5,-30.5]") ||
+			strings.HasPrefix(scale, "[1,") != (c.channels > 1) {
 			t.Errorf("scale %s, translation %s", scale, translation)
 		}
 	}
 }
 
-// TestWindows: images of 8 bits have the range of their type, others the window of the layer inside of the range of their type.
+// TestWindows: images of 8 bits have the range of their type, others the window of the layer inside of the range of
+// their type.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		value volume.Type
@@ -210,7 +227,8 @@ func TestWindows(t *testing.T) {
 		for i := range img.Levels {
 			img.Levels[i].Type = c.value
 		}
-		for _, group := range []any{parsed(t, V04, img, "", ".zattrs"), parsed(t, V05, img, "", "zarr.json")["attributes"].(map[string]any)["ome"]} {
+		for _, group := range []any{parsed(t, V04, img, "", ".zattrs"),
+			parsed(t, V05, img, "", "zarr.json")["attributes"].(map[string]any)["ome"]} {
 			got := ""
 			if omero, ok := group.(map[string]any)["omero"]; ok {
 				got = at(omero, "channels", 0, "window")

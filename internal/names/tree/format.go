@@ -29,8 +29,8 @@ func CubePath(c volume.Vec) string {
 	return path.Join(LevelName(0, c[2]), LevelName(1, c[1]), LevelName(2, c[0])+Raw)
 }
 
-// SliceName returns the name of a plane in [Slices]. z is in absolute voxels of the mag. The bytes of names have the order
-// of z, from −10^13 to 10^7 − 1:
+// SliceName returns the name of a plane in [Slices]. z is in absolute voxels of the mag. The bytes of names have the
+// order of z, from −10^13 to 10^7 − 1:
 //
 //	z--9999989999999_-10000001.tif    z < −10^7: 10^13 + z, then z
 //	z-9999998_-2.tif                  z < 0: 10^7 + z, then z

@@ -18,8 +18,8 @@ var (
 // maxName is the length of a name that Linux allows, in bytes.
 const maxName = 255
 
-// WhyHidden returns why a mount cannot show a layer or a mag of this name. It returns "" if it can. taken are the names that the
-// directory has for something else.
+// WhyHidden returns why a mount cannot show a layer or a mag of this name. It returns "" if it can. taken are the names
+// that the directory has for something else.
 func WhyHidden(name string, taken []string) string {
 	switch {
 	case len(name) > maxName:
@@ -32,7 +32,8 @@ func WhyHidden(name string, taken []string) string {
 	return ""
 }
 
-// WhyLayerHidden is WhyHidden for a layer of a dataset. Its name may be that of a point of a series, such as NAME/t0000.
+// WhyLayerHidden is WhyHidden for a layer of a dataset. Its name may be that of a point of a series, such as
+// NAME/t0000.
 func WhyLayerHidden(name string) string {
 	first, rest, _ := strings.Cut(name, "/")
 	for rest != "" {

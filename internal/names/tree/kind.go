@@ -19,8 +19,8 @@ func IsDerived(name string) bool {
 	return name == Slices || name == Boxes || IsVolume(name) && name != VolumeJSON
 }
 
-// IsBlocks reports whether a directory has the blocks of a cube: it has the name of one in a mag, or a cube is listed beside it. A layer or
-// a mag may end in [Blocks], too.
+// IsBlocks reports whether a directory has the blocks of a cube: it has the name of one in a mag, or a cube is listed
+// beside it. A layer or a mag may end in [Blocks], too.
 func IsBlocks(dir string, beside []fs.DirEntry) bool {
 	cube, ok := strings.CutSuffix(dir, Blocks)
 	if !ok || has(beside, path.Base(cube)+Raw, false) {
@@ -37,7 +37,8 @@ func IsView(name string) bool {
 	return ok
 }
 
-// ViewFile returns the name of a file that a layer in another format has in its directory. ok is false if an entry of a layer is none.
+// ViewFile returns the name of a file that a layer in another format has in its directory. ok is false if an entry of a
+// layer is none.
 func ViewFile(name string) (file string, ok bool) {
 	switch name {
 	case Precomputed:
@@ -69,7 +70,8 @@ func MagOf(name string) (mag string, ok bool) {
 	return magOfChunk(name)
 }
 
-// magOfChunk is MagOf for chunks of OME-Zarr: LAYER/ome.zarr/MAG/z/y/x, or c/z/y/x. Those of times are t/c/z/y/x. Metadata have names that are no numbers.
+// magOfChunk is MagOf for chunks of OME-Zarr: LAYER/ome.zarr/MAG/z/y/x, or c/z/y/x. Those of times are t/c/z/y/x.
+// Metadata have names that are no numbers.
 func magOfChunk(name string) (mag string, ok bool) {
 	if _, ok := volume.ParseIndex(path.Base(name)); !ok {
 		return "", false

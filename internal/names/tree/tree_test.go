@@ -45,8 +45,10 @@ func TestSliceName(t *testing.T) {
 		z    int
 		name string
 	}{
-		{0, "z0000000.tif"}, {42, "z0000042.tif"}, {12345678, "z12345678.tif"}, {-1, "z-9999999_-1.tif"}, {-5, "z-9999995_-5.tif"},
-		{-1234567, "z-8765433_-1234567.tif"}, {-1e7, "z-0000000_-10000000.tif"}, {-1e7 - 1, "z--9999989999999_-10000001.tif"}, {-1 << 40, "z--8900488372224_-1099511627776.tif"},
+		{0, "z0000000.tif"}, {42, "z0000042.tif"}, {12345678, "z12345678.tif"}, {-1, "z-9999999_-1.tif"},
+		{-5, "z-9999995_-5.tif"},
+		{-1234567, "z-8765433_-1234567.tif"}, {-1e7, "z-0000000_-10000000.tif"},
+		{-1e7 - 1, "z--9999989999999_-10000001.tif"}, {-1 << 40, "z--8900488372224_-1099511627776.tif"},
 	} {
 		if got := tree.SliceName(c.z); got != c.name {
 			t.Errorf("%d: got %q, expected %q", c.z, got, c.name)
@@ -55,8 +57,10 @@ func TestSliceName(t *testing.T) {
 			t.Errorf("%q: got %d, %t", c.name, z, ok)
 		}
 	}
-	for _, name := range []string{"", "z.tif", "z0.tif", "z000000.tif", "z00000000.tif", "z0000000.tiff", "z0000000", "z+000001.tif", "y0000000.tif", "z99999999999999999999.tif",
-		"z-9999999_-2.tif", "z-9999999_-01.tif", "z-9999999_1.tif", "z-9999999_.tif", "z0000001_1.tif", "z-00001.tif", "z_-1.tif", "z-9999999_-1.tif.tif",
+	for _, name := range []string{"", "z.tif", "z0.tif", "z000000.tif", "z00000000.tif", "z0000000.tiff", "z0000000",
+		"z+000001.tif", "y0000000.tif", "z99999999999999999999.tif",
+		"z-9999999_-2.tif", "z-9999999_-01.tif", "z-9999999_1.tif", "z-9999999_.tif", "z0000001_1.tif", "z-00001.tif",
+		"z_-1.tif", "z-9999999_-1.tif.tif",
 	} {
 		if z, ok := tree.ParseSlice(name); ok {
 			t.Errorf("%q is %d, expected no name of a slice", name, z)
@@ -66,7 +70,8 @@ func TestSliceName(t *testing.T) {
 
 // TestSlicesSort: names in the order of their bytes are planes in the order of z.
 func TestSlicesSort(t *testing.T) {
-	zs := []int{-1 << 40, -1e7 - 2, -1e7 - 1, -1e7, -1e7 + 1, -1234567, -1e6, -99, -11, -10, -9, -2, -1, 0, 1, 9, 10, 11, 99, 1e6, 1e7 - 1}
+	zs := []int{-1 << 40, -1e7 - 2, -1e7 - 1, -1e7, -1e7 + 1, -1234567, -1e6, -99, -11, -10, -9, -2, -1, 0, 1, 9, 10,
+		11, 99, 1e6, 1e7 - 1}
 	for i, z := range zs[1:] {
 		if before, name := tree.SliceName(zs[i]), tree.SliceName(z); before >= name {
 			t.Errorf("%d and %d: %s does not sort before %s", zs[i], z, before, name)
@@ -76,7 +81,8 @@ func TestSlicesSort(t *testing.T) {
 
 // TestOldSliceNames: the names that planes of negative z once had are still found.
 func TestOldSliceNames(t *testing.T) {
-	for name, want := range map[string]int{"z-000001.tif": -1, "z-000005.tif": -5, "z-999999.tif": -999999, "z-1234567.tif": -1234567} {
+	for name, want := range map[string]int{"z-000001.tif": -1, "z-000005.tif": -5, "z-999999.tif": -999999,
+		"z-1234567.tif": -1234567} {
 		if z, ok := tree.ParseSlice(name); !ok || z != want {
 			t.Errorf("%s: got %d, %t, expected %d", name, z, ok, want)
 		}
@@ -91,7 +97,8 @@ func TestBoxName(t *testing.T) {
 	}{
 		{volume.Vec{0, 128, 0}, volume.Vec{64, 192, 32}, "0-64_128-192_0-32"},
 		{volume.Vec{-3, -2, -1}, volume.Vec{-1, -1, 0}, "-3--1_-2--1_-1-0"},
-		{volume.Cube(-limit), volume.Cube(limit), strings.TrimSuffix(strings.Repeat("-1099511627776-1099511627776_", 3), "_")},
+		{volume.Cube(-limit), volume.Cube(limit), strings.TrimSuffix(strings.Repeat("-1099511627776-1099511627776_", 3),
+			"_")},
 	} {
 		box := volume.Box{Min: c.min, Max: c.max}
 		if got := tree.BoxName(box); got != c.name {
@@ -103,7 +110,8 @@ func TestBoxName(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", "0-1", "0-1_0-1_0-1.raw", "0-1_0-1_0-1 ", "00-1_0-1_0-1", "+0-1_0-1_0-1", "0-1-0-1-0-1",
-		"0-0_0-1_0-1", "1-0_0-1_0-1", "0-1099511627777_0-1_0-1", "-1099511627777-0_0-1_0-1", "0-99999999999999999999_0-1_0-1",
+		"0-0_0-1_0-1", "1-0_0-1_0-1", "0-1099511627777_0-1_0-1", "-1099511627777-0_0-1_0-1",
+		"0-99999999999999999999_0-1_0-1",
 	} {
 		if box, ok := tree.ParseBox(name); ok {
 			t.Errorf("%q is %v, expected no name of a box", name, box)
@@ -214,10 +222,13 @@ func TestListings(t *testing.T) {
 // TestWhyHidden: names that cannot be those of directories, or that a mount needs for something else, have a reason.
 func TestWhyHidden(t *testing.T) {
 	for name, want := range map[string]string{
-		"color": "", "1": "", "a b": "", "new\nline": "", "\u202e": "", "é": "", "-": "", "..a": "", strings.Repeat("n", 255): "",
-		"Precomputed": "", "box": "", "info": "", "slices": "",
-		"": "cannot be", ".": "cannot be", "..": "cannot be", "/": "cannot be", "a/b": "cannot be", "a/": "cannot be", "a\x00": "cannot be", "\xff": "cannot be",
-		strings.Repeat("n", 256): "256 bytes, expected at most 255", tree.Precomputed: "something else", tree.OMEZarr: "something else", tree.OMEZarr3: "something else",
+		"color": "", "1": "", "a b": "", "new\nline": "", "\u202e": "", "é": "", "-": "", "..a": "",
+		strings.Repeat("n", 255): "",
+		"Precomputed":            "", "box": "", "info": "", "slices": "",
+		"": "cannot be", ".": "cannot be", "..": "cannot be", "/": "cannot be", "a/b": "cannot be", "a/": "cannot be",
+		"a\x00": "cannot be", "\xff": "cannot be",
+		strings.Repeat("n", 256): "256 bytes, expected at most 255", tree.Precomputed: "something else",
+		tree.OMEZarr: "something else", tree.OMEZarr3: "something else",
 		tree.Server: "something else",
 	} {
 		if got := tree.WhyHidden(name, tree.ForRoot); (got == "") != (want == "") || !strings.Contains(got, want) {
@@ -235,8 +246,11 @@ func TestIsBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{
-		"z0/y0/x0.blocks": true, "1/z0/y0/x0.blocks": true, "color/1/z0/y12/x345.blocks": true, "cube.blocks": true, "color/1/z0/cube.blocks": true,
-		"cube.raw": false, "dir.blocks": false, "x0.blocks": false, "y0/x0.blocks": false, "color/x0.blocks": false, "color/1/z0/y0.blocks": false, "z0/y0/x0": false,
+		"z0/y0/x0.blocks": true, "1/z0/y0/x0.blocks": true, "color/1/z0/y12/x345.blocks": true, "cube.blocks": true,
+		"color/1/z0/cube.blocks": true,
+		"cube.raw":               false, "dir.blocks": false, "x0.blocks": false, "y0/x0.blocks": false,
+		"color/x0.blocks":      false,
+		"color/1/z0/y0.blocks": false, "z0/y0/x0": false,
 	} {
 		if got := tree.IsBlocks(name, beside); got != want {
 			t.Errorf("%q: got %t", name, got)

@@ -71,7 +71,8 @@ func (f arrayFile) layout(snap *snapshot, a header.Array) (header.Layout, error)
 	return layout, err
 }
 
-// makeLayout builds the layout of a format. invalid is why the array cannot be a file, or nil. It fails with fs.ErrNotExist if the format cannot hold the array.
+// makeLayout builds the layout of a format. invalid is why the array cannot be a file, or nil. It fails with
+// fs.ErrNotExist if the format cannot hold the array.
 func makeLayout(suffix string, a header.Array, stored header.Storage, invalid error) (header.Layout, error) {
 	if invalid == nil {
 		invalid = a.Check()
@@ -124,8 +125,8 @@ func (f arrayFile) stat() (fs.FileInfo, error) {
 	return f.info(snap, c)
 }
 
-// current returns a snapshot in which the box of the file matches the source, and what the file contains. If the box has no voxel of the
-// snapshot, all cubes have to match: a new one outside of the box may have moved the bounds.
+// current returns a snapshot in which the box of the file matches the source, and what the file contains. If the box
+// has no voxel of the snapshot, all cubes have to match: a new one outside of the box may have moved the bounds.
 func (f arrayFile) current() (*snapshot, contents, error) {
 	snap, err := f.d.currentSnapshot(f.box)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/view"
 )
 
-// TestBoxIsLoadedOnce reads small boxes from start to end. Each of their blocks is loaded once. Closing the file frees the memory.
+// TestBoxIsLoadedOnce reads small boxes from start to end. Each of their blocks is loaded once. Closing the file frees
+// the memory.
 func TestBoxIsLoadedOnce(t *testing.T) {
 	dir, plain := newMag(t)
 	for _, c := range []struct {

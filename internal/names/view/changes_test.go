@@ -102,8 +102,8 @@ func openVolume(t *testing.T, fsys fs.FS) fs.File {
 	return f
 }
 
-// TestSnapshotOfAll changes cubes that an open volume has not read. The open volume has the old voxels or fails. The next
-// volume shows the change.
+// TestSnapshotOfAll changes cubes that an open volume has not read. The open volume has the old voxels or fails. The
+// next volume shows the change.
 func TestSnapshotOfAll(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -132,15 +132,16 @@ func TestSnapshotOfAll(t *testing.T) {
 				t.Errorf("the open volume: %v", err)
 			}
 			got, err := io.ReadAll(openVolume(t, tree))
-			if c.next == nil && !errors.Is(err, errBroken) || c.next != nil && (err != nil || !bytes.Equal(got, c.next)) {
+			if c.next == nil && !errors.Is(err, errBroken) ||
+				c.next != nil && (err != nil || !bytes.Equal(got, c.next)) {
 				t.Errorf("the next volume: got %v, %v; expected %v", got, err, c.next)
 			}
 		})
 	}
 }
 
-// TestSnapshotOfMany opens a volume of more cubes than a snapshot knows. Each cube keeps the version in which it is first
-// read. A volume that is opened a second later shows the current cubes.
+// TestSnapshotOfMany opens a volume of more cubes than a snapshot knows. Each cube keeps the version in which it is
+// first read. A volume that is opened a second later shows the current cubes.
 func TestSnapshotOfMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")

@@ -98,5 +98,6 @@ func (f *cubeFile) openBox(describe func(volume.Grid, fs.FileInfo) (volume.Box, 
 		return nil, err
 	}
 	array := prefetch.Array{Array: flat.New(c.Grid(), box, volume.Box{Max: c.Grid().Size}), Source: blocks}
-	return newFile(info, header.Layout{}, arrayReader{f.fsys.prefetch.NewReader(array, prefetch.NoHint)}, func() { c.Close() }), nil
+	return newFile(info, header.Layout{}, arrayReader{f.fsys.prefetch.NewReader(array, prefetch.NoHint)},
+		func() { c.Close() }), nil
 }

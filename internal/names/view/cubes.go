@@ -46,7 +46,8 @@ func (d cubesDir) yieldCube(n int, yield func(entry, error) bool) bool {
 		return yield(entry{name, d.subdir(n)}, nil)
 	}
 	c := d.cube(n)
-	return yield(entry{name + tree.Raw, c.node()}, nil) && (d.fsys.hideBlocks || yield(entry{name + tree.Blocks, blocksDir{cube: c}}, nil))
+	return yield(entry{name + tree.Raw, c.node()}, nil) && (d.fsys.hideBlocks ||
+		yield(entry{name + tree.Blocks, blocksDir{cube: c}}, nil))
 }
 
 func (d cubesDir) child(name string) (node, error) {

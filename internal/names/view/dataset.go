@@ -64,7 +64,8 @@ func (d datasetDir) child(name string) (node, error) {
 	}
 }
 
-// file is a file of the source, or a directory of some. A directory in the place of the metadata is a file that cannot be read.
+// file is a file of the source, or a directory of some. A directory in the place of the metadata is a file that cannot
+// be read.
 func (d datasetDir) file(name string, isDir bool) node {
 	if isDir && name != tree.Properties {
 		return filesDir{d.d.Files(), name}
@@ -111,8 +112,8 @@ func (d filesDir) child(name string) (node, error) {
 	return d.node(name, info.IsDir()), nil
 }
 
-// seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000. The name of the dataset
-// is "".
+// seriesDir has the layers whose names start with a directory, such as those of the times of an image: NAME/t0000. The
+// name of the dataset is "".
 type seriesDir struct {
 	fsys *FS
 	d    volume.Dataset
@@ -154,8 +155,8 @@ func (d seriesDir) names() ([]string, error) {
 	return firstOf(names, prefix), err
 }
 
-// view returns the times in the directory as an image, or the directory of layers of this name in it, or that of a mag at
-// all times.
+// view returns the times in the directory as an image, or the directory of layers of this name in it, or that of a mag
+// at all times.
 func (d seriesDir) view(name string) (node, error) {
 	if t, err := d.times(name); !errors.Is(err, fs.ErrNotExist) {
 		return t, err
@@ -174,7 +175,8 @@ func (d seriesDir) list(yield func(entry, error) bool) {
 	}
 }
 
-// yield yields the entries of names. Those of a tree are not opened: it lists what exists. It returns false if yield does.
+// yield yields the entries of names. Those of a tree are not opened: it lists what exists. It returns false if yield
+// does.
 func (d seriesDir) yield(names []string, yield func(entry, error) bool) bool {
 	if _, ok := d.d.(volume.LayerTree); !ok {
 		return yieldChildren(d, names, yield)

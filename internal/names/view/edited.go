@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// editedFile is a file of voxels that can be written. Its reads have what it contains when they are made: the voxels of the
-// mag under the edits, and over them what was written.
+// editedFile is a file of voxels that can be written. Its reads have what it contains when they are made: the voxels of
+// the mag under the edits, and over them what was written.
 type editedFile struct {
 	*io.SectionReader // Read and Seek, through ReadAt
 	under             *openFile
@@ -55,7 +55,8 @@ func (f *editedFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 	if part.Empty() {
 		return n, err
 	}
-	if failed := f.voxels.Patch(ctx, f.box, p[part.Start()-off:part.End()-off], part.Start()-middle.Start()); failed != nil {
+	if failed := f.voxels.Patch(ctx, f.box, p[part.Start()-off:part.End()-off],
+		part.Start()-middle.Start()); failed != nil {
 		return 0, failed
 	}
 	return n, err
@@ -92,7 +93,8 @@ func (f *editedFile) compare(ctx context.Context, p []byte, off int64) error {
 	for p[i] == has[i] {
 		i++
 	}
-	return fmt.Errorf("header, byte %d: expected %#02x, found %#02x: the shape, the type and the rest of the header cannot change: %w",
+	return fmt.Errorf(
+		"header, byte %d: expected %#02x, found %#02x: the shape, the type and the rest of the header cannot change: %w",
 		off+int64(i), has[i], p[i], fs.ErrInvalid)
 }
 
@@ -122,8 +124,8 @@ func (i editedInfo) ModTime() time.Time {
 	return i.changed
 }
 
-// Mode has the permission to write of the directory of the edits, and to read of the layer. Where their owners or groups differ,
-// those of the directory are others for the layer.
+// Mode has the permission to write of the directory of the edits, and to read of the layer. Where their owners or
+// groups differ, those of the directory are others for the layer.
 func (i editedInfo) Mode() fs.FileMode {
 	mode, read := i.info.Mode(), i.info.Mode().Perm()&0o444
 	others := read & 0o004

@@ -33,7 +33,8 @@ type info struct {
 
 // fileInfo describes a file of size bytes that is made of source.
 func fileInfo(name string, size int64, source fs.FileInfo) info {
-	return info{name: name, size: size, stored: vfs.StoredOf(source), mode: source.Mode().Perm() &^ 0o333, source: source}
+	return info{name: name, size: size, stored: vfs.StoredOf(source), mode: source.Mode().Perm() &^ 0o333,
+		source: source}
 }
 
 // dirInfo describes a directory that is made of source. If source is a file, users who may read it may list and search
@@ -56,7 +57,8 @@ func (i info) Sys() any           { return i.source.Sys() }
 
 // Details implements vfs.DetailedInfo.
 func (i info) Details() vfs.Details {
-	return vfs.Details{Version: i.versionOf, Stored: func() int64 { return i.stored }, Source: i.source, Attributes: i.attributes}
+	return vfs.Details{Version: i.versionOf, Stored: func() int64 { return i.stored }, Source: i.source,
+		Attributes: i.attributes}
 }
 
 func (i info) versionOf() vfs.Version {
@@ -66,9 +68,8 @@ func (i info) versionOf() vfs.Version {
 	return vfs.VersionOf(i.source)
 }
 
-// attributes returns numpy's name of the voxel type, the shape on x, y, z, the
-// channels, the order, the origin in absolute voxels of the mag and, if known, the size of a voxel in nm. The unit is that
-// of the lengths in the header.
+// attributes returns numpy's name of the voxel type, the shape on x, y, z, the channels, the order, the origin in
+// absolute voxels of the mag and, if known, the size of a voxel in nm. The unit is that of the lengths in the header.
 func (i info) attributes() map[string]string {
 	all := map[string]string{}
 	if i.unit != "" {
@@ -134,8 +135,8 @@ func batches(d directory, size int) iter.Seq2[[]fs.DirEntry, error] {
 	}
 }
 
-// yieldChildren yields the entries of children by name. It omits those that have been removed since they were listed. It
-// returns false if yield does.
+// yieldChildren yields the entries of children by name. It omits those that have been removed since they were listed.
+// It returns false if yield does.
 func yieldChildren(d directory, names []string, yield func(entry, error) bool) bool {
 	for _, name := range names {
 		if n, err := d.child(name); err == nil && !yield(entry{name, n}, nil) {

@@ -32,7 +32,8 @@ func (g gaps) SeekData(off int64) (int64, error) {
 	return off, nil
 }
 
-// TestAllFiles reads all ranges of files with all small heads, voxels and tails, and looks for data and holes at each offset.
+// TestAllFiles reads all ranges of files with all small heads, voxels and tails, and looks for data and holes at each
+// offset.
 func TestAllFiles(t *testing.T) {
 	blocks := cache.New(1 << 20)
 	defer blocks.Close()
@@ -45,9 +46,11 @@ func TestAllFiles(t *testing.T) {
 	}
 	for head := range 5 {
 		for tail := range 4 {
-			for _, box := range []volume.Box{{}, {Max: volume.Cube(1)}, {Min: volume.Vec{1, 0, 1}, Max: size}, {Max: volume.Vec{2, 2, 2}}} {
+			for _, box := range []volume.Box{{}, {Max: volume.Cube(1)}, {Min: volume.Vec{1, 0, 1}, Max: size},
+				{Max: volume.Vec{2, 2, 2}}} {
 				voxels := src.Flat(box)
-				content := bytes.Join([][]byte{bytes.Repeat([]byte{0xE1}, head), voxels, bytes.Repeat([]byte{0xE2}, tail)}, nil)
+				content := bytes.Join([][]byte{bytes.Repeat([]byte{0xE1}, head), voxels,
+					bytes.Repeat([]byte{0xE2}, tail)}, nil)
 				layout := header.Layout{Head: content[:head], TailSize: int64(tail)}
 				if tail > 0 {
 					layout.Tail = bytes.NewReader(content[len(content)-tail:])
@@ -65,7 +68,8 @@ func TestAllFiles(t *testing.T) {
 						f.whole = newReader(volume.Box{Min: volume.Vec{0, 0, -1}, Max: size})
 						f.offset, f.closeWhole = 4, f.whole.Close
 					}
-					checkFile(t, fmt.Sprintf("head of %d, voxels of %v, tail of %d, whole %v", head, box, tail, whole), f, content, len(voxels))
+					checkFile(t, fmt.Sprintf("head of %d, voxels of %v, tail of %d, whole %v", head, box, tail, whole),
+						f, content, len(voxels))
 					f.Close()
 				}
 			}
@@ -85,7 +89,8 @@ func checkFile(t *testing.T, what string, f *openFile, content []byte, voxels in
 			if off < 0 {
 				want = nil
 			}
-			if !bytes.Equal(got[:read], want) || (err == nil) != (off >= 0 && read == n) || off >= 0 && err != nil && err != io.EOF {
+			if !bytes.Equal(got[:read], want) || (err == nil) != (off >= 0 && read == n) ||
+				off >= 0 && err != nil && err != io.EOF {
 				t.Fatalf("%s: %d bytes at %d: got %v, %v, expected %v", what, n, off, got[:read], err, want)
 			}
 		}
@@ -102,12 +107,15 @@ func checkFile(t *testing.T, what string, f *openFile, content []byte, voxels in
 			}
 			for off := range size {
 				data, err := f.SeekData(int64(off))
-				if want := in.next(int64(off), false); (err == io.EOF) != (want == int64(size+1)) || err == nil && data != want {
-					t.Fatalf("%s, hole from %d to %d: data from %d is at %d, %v, expected %d", what, first, end, off, data, err, want)
+				if want := in.next(int64(off), false); (err == io.EOF) != (want == int64(size+1)) ||
+					err == nil && data != want {
+					t.Fatalf("%s, hole from %d to %d: data from %d is at %d, %v, expected %d", what, first, end, off,
+						data, err, want)
 				}
 				hole, err := f.SeekHole(int64(off))
 				if want := in.next(int64(off), true); err != nil || hole != want {
-					t.Fatalf("%s, hole from %d to %d: the hole from %d is at %d, %v, expected %d", what, first, end, off, hole, err, want)
+					t.Fatalf("%s, hole from %d to %d: the hole from %d is at %d, %v, expected %d", what, first, end,
+						off, hole, err, want)
 				}
 			}
 		}

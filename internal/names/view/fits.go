@@ -9,8 +9,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Fits returns an error if a block of a mag takes more memory while it is loaded than the cache has for that. A view does not show the volume of
-// such a mag. name is the path of the mag in the tree. Fits opens no cube: of a mag without metadata of its own, it does not know.
+// Fits returns an error if a block of a mag takes more memory while it is loaded than the cache has for that. A view
+// does not show the volume of such a mag. name is the path of the mag in the tree. Fits opens no cube: of a mag without
+// metadata of its own, it does not know.
 func Fits(c *cache.Cache, mag volume.Mag, name string) error {
 	if files := volume.StatMetadata(mag); len(files) == 0 || files[0].Name() == tree.Properties {
 		return nil
@@ -36,6 +37,7 @@ func fits(c *cache.Cache, source any, g volume.Grid, mag volume.Mag, name string
 	}
 	return &volume.UnsupportedError{
 		File: name, Part: fmt.Sprintf("size of chunks, %v voxels", g.Block), Offset: -1,
-		Expected: fmt.Sprintf("at most %d bytes while one is decoded (raise --cache-size)", c.MostInFlight()), Found: fmt.Sprint(bytes),
+		Expected: fmt.Sprintf("at most %d bytes while one is decoded (raise --cache-size)", c.MostInFlight()),
+		Found:    fmt.Sprint(bytes),
 	}
 }

@@ -29,8 +29,8 @@ type Options struct {
 	// HideBlocks leaves the directories of blocks out of listings, for clients that walk trees by themselves. They are
 	// still found by name.
 	HideBlocks bool
-	// DurableVersions gives files of a whole mag the same version in all processes, as files of one cube have, while the
-	// source is the same. It takes a stat of the metadata for each snapshot.
+	// DurableVersions gives files of a whole mag the same version in all processes, as files of one cube have, while
+	// the source is the same. It takes a stat of the metadata for each snapshot.
 	DurableVersions bool
 }
 
@@ -70,7 +70,8 @@ func newFS(root volume.Root, o Options, l limits) *FS {
 	f.times.last = lru.New[string, *timesState](l.times)
 	f.levels.last = lru.New[levelKey, foundLevel](l.levels)
 	f.snapshots = snapshots{
-		prefetch: p, shared: !o.Private, unit: o.Unit, durable: o.DurableVersions, column: l.column, last: lru.New[volume.Mag, *snapshot](l.cubes),
+		prefetch: p, shared: !o.Private, unit: o.Unit, durable: o.DurableVersions, column: l.column,
+		last: lru.New[volume.Mag, *snapshot](l.cubes),
 	}
 	f.root = f.rootDir(root)
 	return f

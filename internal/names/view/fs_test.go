@@ -20,8 +20,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// writeDataset writes a dataset and returns its directory. Layer color has mag 1 with two cubes of 2³ blocks of 4³ voxels,
-// at 0,0,0 and 3,1,0.
+// writeDataset writes a dataset and returns its directory. Layer color has mag 1 with two cubes of 2³ blocks of 4³
+// voxels, at 0,0,0 and 3,1,0.
 func writeDataset(t *testing.T) (dir string, src voxeltest.Source) {
 	t.Helper()
 	dir = t.TempDir()
@@ -89,7 +89,8 @@ func TestTreeReads(t *testing.T) {
 		t.Errorf("cube: %d bytes, error %v", len(got), err)
 	}
 	for b := range (volume.Box{Max: volume.Cube(2)}).All() {
-		name := "color/1/z0/y1/x3.blocks/z" + string('0'+rune(b[2])) + "/y" + string('0'+rune(b[1])) + "/x" + string('0'+rune(b[0])) + ".raw"
+		name := "color/1/z0/y1/x3.blocks/z" + string('0'+rune(b[2])) + "/y" + string('0'+rune(b[1])) + "/x" +
+			string('0'+rune(b[0])) + ".raw"
 		got, err := fs.ReadFile(tree, name)
 		if err != nil || !slices.Equal(got, src.Flat(src.Shape.BlockBox(b))) {
 			t.Errorf("%s: %d bytes, error %v", name, len(got), err)
@@ -101,9 +102,12 @@ func TestTreeMissingNames(t *testing.T) {
 	dir, _ := writeDataset(t)
 	tree := open(t, dir, ".")
 	for _, name := range []string{
-		"nothing", "color/2", "color/01", "color/1/z1", "color/1/z00", "color/1/z0/y0/x1.raw", "color/1/z0/y0/x1.blocks", "color/1/z0/y0/x0",
-		"color/1/z0/y0/x0.wkw", "color/1/header.wkw", "color/1/z0/y0/x+0.raw", "color/1/z0/y0/x0.blocks/z2", "color/1/z0/y0/x0.blocks/z0/y0/x2.raw",
-		"color/1/z0/y0/x0.blocks/z0/y9/x0.raw", "color/1/z0/y0/x1.blocks/z0/y0/x0.raw", "color/1/z0/y0/x0.raw/x", "color/1/z99999999999999999999",
+		"nothing", "color/2", "color/01", "color/1/z1", "color/1/z00", "color/1/z0/y0/x1.raw",
+		"color/1/z0/y0/x1.blocks", "color/1/z0/y0/x0",
+		"color/1/z0/y0/x0.wkw", "color/1/header.wkw", "color/1/z0/y0/x+0.raw", "color/1/z0/y0/x0.blocks/z2",
+		"color/1/z0/y0/x0.blocks/z0/y0/x2.raw",
+		"color/1/z0/y0/x0.blocks/z0/y9/x0.raw", "color/1/z0/y0/x1.blocks/z0/y0/x0.raw", "color/1/z0/y0/x0.raw/x",
+		"color/1/z99999999999999999999",
 	} {
 		if _, err := tree.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("stat %s: got %v, expected fs.ErrNotExist", name, err)
@@ -149,13 +153,14 @@ func TestTreeAttributes(t *testing.T) {
 			continue
 		}
 		if info.Size() != want.size || info.Mode() != want.mode || !info.ModTime().Equal(stored.ModTime()) {
-			t.Errorf("%s: got %d bytes, %v, %v; expected %d, %v, %v", name, info.Size(), info.Mode(), info.ModTime(), want.size, want.mode, stored.ModTime())
+			t.Errorf("%s: got %d bytes, %v, %v; expected %d, %v, %v", name, info.Size(), info.Mode(), info.ModTime(),
+				want.size, want.mode, stored.ModTime())
 		}
 	}
 }
 
-// TestTreeChanges changes the source of an open file. The open file has the old content or fails. The next open shows the
-// new content.
+// TestTreeChanges changes the source of an open file. The open file has the old content or fails. The next open shows
+// the new content.
 func TestTreeChanges(t *testing.T) {
 	const cubeFile = "color/1/z0/y0/x0.raw"
 	read := func(t *testing.T, f fs.File) ([]byte, error) {
@@ -171,7 +176,8 @@ func TestTreeChanges(t *testing.T) {
 		missing bool // the name does not exist afterwards
 	}{
 		{"replaced", func(t *testing.T, cube string) {
-			src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(8), volume.Cube(4), volume.Uint16, 1), Absent: map[volume.Vec]bool{{}: true}}
+			src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(8), volume.Cube(4), volume.Uint16, 1),
+				Absent: map[volume.Vec]bool{{}: true}}
 			if err := wkw.WriteCube(context.Background(), cube, wkw.Raw, src); err != nil {
 				t.Fatal(err)
 			}

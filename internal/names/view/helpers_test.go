@@ -25,8 +25,8 @@ var magFiles = []string{
 	"box/-9-20_30-31_0-128.nii", "slices/z0000020.tif",
 }
 
-// newMag writes a mag of 2×1×2 cubes of 64³ voxels, in blocks of 16³. Cube 0,0,1 is absent. newMag returns its directory,
-// and its tree without a cache.
+// newMag writes a mag of 2×1×2 cubes of 64³ voxels, in blocks of 16³. Cube 0,0,1 is absent. newMag returns its
+// directory, and its tree without a cache.
 func newMag(t *testing.T) (dir string, plain fs.FS) {
 	t.Helper()
 	dir = t.TempDir()

@@ -25,9 +25,10 @@ func (l level) stat() (fs.FileInfo, error) { return statDir(l.key, l.d.m.Stat) }
 // voxels have another type than those of the finest mag.
 type levels struct {
 	l      layerDir
-	names  []string                                // of the directories of the views with these levels
-	format string                                  // for people
-	reason func(name string, g volume.Grid) string // why the format cannot have a mag of this name and geometry; empty: it can
+	names  []string // of the directories of the views with these levels
+	format string   // for people
+	// why the format cannot have a mag of this name and geometry; empty: it can
+	reason func(name string, g volume.Grid) string
 }
 
 // all returns all levels, finest first, and their snapshots.
@@ -107,7 +108,8 @@ func (c *levelCache) put(key levelKey, l foundLevel) {
 	c.last.Put(key, l, 1)
 }
 
-// find returns the level of a mag, as it was at most ttl.Least ago: programs look up one chunk after another, and a search lists the layer. If there is none, the error is fs.ErrNotExist.
+// find returns the level of a mag, as it was at most ttl.Least ago: programs look up one chunk after another, and a
+// search lists the layer. If there is none, the error is fs.ErrNotExist.
 func (v levels) find(name string) (level, error) {
 	cache, key, now := &v.l.fsys.levels, levelKey{v.format, path.Join(v.l.name, name)}, time.Now()
 	found, ok := cache.get(key)

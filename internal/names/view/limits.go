@@ -21,10 +21,12 @@ type limits struct {
 }
 
 // usual are the limits of all trees.
-var usual = limits{listed: 1 << 20, cubes: 1 << 19, levels: 1024, times: 1 << 17, fewTimes: 64, openTimes: 4, column: columnLimits{bytes: 128 << 10, wideBytes: 512 << 10, wideBlocks: 4}}
+var usual = limits{listed: 1 << 20, cubes: 1 << 19, levels: 1024, times: 1 << 17, fewTimes: 64, openTimes: 4,
+	column: columnLimits{bytes: 128 << 10, wideBytes: 512 << 10, wideBlocks: 4}}
 
-// columnLimits say which columns of blocks are chunks of OME-Zarr: those of up to bytes, decoded, and those of up to wideBlocks if these have at
-// most wideBytes. A program that reads all of an array spends most of its time on opening files, so larger columns are faster. A program that
-// reads a plane reads the whole columns, so larger columns are slower. docs/performance-history.md has figures of both. Types of many bytes are mostly IDs of
-// segments, which compress well.
+// columnLimits say which columns of blocks are chunks of OME-Zarr: those of up to bytes, decoded, and those of up to
+// wideBlocks if these have at most wideBytes. A program that reads all of an array spends most of its time on opening
+// files, so larger columns are faster. A program that reads a plane reads the whole columns, so larger columns are
+// slower. docs/performance-history.md has figures of both. Types of many bytes are mostly IDs of segments, which
+// compress well.
 type columnLimits struct{ bytes, wideBytes, wideBlocks int }

@@ -93,7 +93,8 @@ func (l smallLayer) open(t *testing.T, most limits) *FS {
 // has reports whether a box, in absolute voxels, has a voxel of a cube.
 func (l smallLayer) has(box volume.Box) bool {
 	box = box.Sub(l.origin)
-	return slices.ContainsFunc(l.cubes, func(c volume.Vec) bool { return !box.Intersect(c.BoxOfOne().Mul(volume.Cube(smallSide))).Empty() })
+	return slices.ContainsFunc(l.cubes,
+		func(c volume.Vec) bool { return !box.Intersect(c.BoxOfOne().Mul(volume.Cube(smallSide))).Empty() })
 }
 
 // voxels returns the voxels of a box, in absolute voxels.
@@ -123,8 +124,8 @@ func names(t *testing.T, f *FS, dir string) []string {
 	return all
 }
 
-// TestAllListings lists slices and chunks of layers of all kinds, with all limits of entries. A directory has all of them, or none if they are
-// more. All can be opened, whatever is listed.
+// TestAllListings lists slices and chunks of layers of all kinds, with all limits of entries. A directory has all of
+// them, or none if they are more. All can be opened, whatever is listed.
 func TestAllListings(t *testing.T) {
 	sets := []int{1, 2, 16, 17, 128, 129, 33, 66, 90, 105, 126, 254, 255}
 	if testing.Short() {
@@ -133,18 +134,20 @@ func TestAllListings(t *testing.T) {
 	for _, l := range newSmallLayers(t, sets) {
 		for blocks := 1; blocks <= 2; blocks++ { // of a column
 			for _, most := range []int{0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 1000} {
-				l.checkListings(t, limits{listed: most, cubes: int64(most), levels: int64(most), column: columnLimits{bytes: blocks * smallBlock * smallBlock * smallBlock}})
+				l.checkListings(t, limits{listed: most, cubes: int64(most), levels: int64(most),
+					column: columnLimits{bytes: blocks * smallBlock * smallBlock * smallBlock}})
 			}
 		}
 	}
 }
 
-// TestListingsOfOrigins: chunks of OME-Zarr start at voxel 0, or at the first voxel of the layer if that is before it. They need not start where a
-// cube does.
+// TestListingsOfOrigins: chunks of OME-Zarr start at voxel 0, or at the first voxel of the layer if that is before it.
+// They need not start where a cube does.
 func TestListingsOfOrigins(t *testing.T) {
 	for _, l := range newSmallLayers(t, []int{1, 90, 254}) {
 		for _, l.origin = range []volume.Vec{volume.Cube(-64), {-40, 8, 100}, {20, -10, -33}, volume.Cube(48)} {
-			l.checkListings(t, limits{listed: 1000, cubes: 1, levels: 1, column: columnLimits{bytes: smallBlock * smallBlock * smallBlock}})
+			l.checkListings(t, limits{listed: 1000, cubes: 1, levels: 1,
+				column: columnLimits{bytes: smallBlock * smallBlock * smallBlock}})
 		}
 	}
 }
@@ -175,7 +178,8 @@ func (l smallLayer) checkListings(t *testing.T, most limits) {
 		}
 	}
 	expect("precomputed/1", scale)
-	o := omeModel{smallLayer: l, chunk: volume.Vec{smallBlock, smallBlock, most.column.bytes / (smallBlock * smallBlock)}}
+	o := omeModel{smallLayer: l, chunk: volume.Vec{smallBlock, smallBlock,
+		most.column.bytes / (smallBlock * smallBlock)}}
 	for axis, lo := range bounds.Min {
 		if lo < 0 {
 			o.start[axis] = lo
@@ -192,7 +196,8 @@ type omeModel struct {
 	numbers      volume.Vec // of chunks
 }
 
-// listed returns the numbers on an axis of chunks that have a voxel of a cube. part has the chunks, of all numbers on the axis.
+// listed returns the numbers on an axis of chunks that have a voxel of a cube. part has the chunks, of all numbers on
+// the axis.
 func (o omeModel) listed(axis int, part volume.Box) (all []string) {
 	for n := range o.numbers[axis] {
 		part.Min[axis], part.Max[axis] = n, n+1
@@ -237,7 +242,8 @@ func (o omeModel) checkChunk(t *testing.T, f *FS, at volume.Vec, exists bool) {
 	if !exists || f.limits.listed < 64 || (at[0]+at[1]+at[2])%4 != 0 {
 		return
 	}
-	if got, err := fs.ReadFile(f, name); err != nil || !bytes.Equal(got, o.voxels(at.BoxOfOne().Mul(o.chunk).Add(o.start))) {
+	if got, err := fs.ReadFile(f, name); err != nil ||
+		!bytes.Equal(got, o.voxels(at.BoxOfOne().Mul(o.chunk).Add(o.start))) {
 		t.Errorf("cubes %v at %v: %s: wrong bytes, %v", o.cubes, o.origin, name, err)
 	}
 }

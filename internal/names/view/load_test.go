@@ -19,11 +19,12 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestEachBlockIsLoadedOnce reads a cube, and a volume of several cubes, from start to end. If the budget has room for 1.5
-// slabs, each block is loaded once. On a busy machine, a goroutine may copy a few blocks only after they were evicted, so
-// a few more loads are allowed.
+// TestEachBlockIsLoadedOnce reads a cube, and a volume of several cubes, from start to end. If the budget has room for
+// 1.5 slabs, each block is loaded once. On a busy machine, a goroutine may copy a few blocks only after they were
+// evicted, so a few more loads are allowed.
 func TestEachBlockIsLoadedOnce(t *testing.T) {
-	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint16, 1)} // 4³ blocks of 8 KiB
+	// 4³ blocks of 8 KiB
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint16, 1)}
 	dir := t.TempDir()
 	for _, name := range []string{"z0/y0/x0.wkw", "z0/y0/x1.wkw"} {
 		path := filepath.Join(dir, name)

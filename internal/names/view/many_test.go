@@ -30,7 +30,8 @@ func manyCubes(t *testing.T, n int) (*view.FS, *voxeltest.Many) {
 // smallCube returns a cube file of one voxel.
 func smallCube(t *testing.T) []byte {
 	t.Helper()
-	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1, DataOffset: wkw.HeaderSize}
+	h := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1,
+		DataOffset: wkw.HeaderSize}
 	b, err := h.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +39,8 @@ func smallCube(t *testing.T) []byte {
 	return append(b, 1)
 }
 
-// TestListingTakesNoMemory: a directory of any number of cubes is listed with the memory of some thousand entries, and so
-// is the survey that finds the bounding box.
+// TestListingTakesNoMemory: a directory of any number of cubes is listed with the memory of some thousand entries, and
+// so is the survey that finds the bounding box.
 func TestListingTakesNoMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
@@ -109,7 +110,8 @@ func TestDeepBox(t *testing.T) {
 		depth  int
 		listed int
 	}{{1 << 20, 1 << 20}, {1<<20 + 1, 0}, {1 << 40, 0}} {
-		props := fmt.Sprintf(`{"dataLayers": [{"name": "color", "boundingBox": {"topLeft": [0, 0, 0], "width": 1, "height": 1, "depth": %d}}]}`, c.depth)
+		props := fmt.Sprintf(
+			`{"dataLayers": [{"name": "color", "boundingBox": {"topLeft": [0, 0, 0], "width": 1, "height": 1, "depth": %d}}]}`, c.depth)
 		root, err := webknossos.Recognise(fstest.MapFS{
 			webknossos.PropertiesFile:    {Data: []byte(props)},
 			"color/1/header.wkw":         {Data: cube[:wkw.HeaderSize]},

@@ -8,13 +8,14 @@ import (
 // omeArray is the geometry of a mag as an array of OME-Zarr.
 //
 // Index 0 is voxel 0 of the mag, as in the arrays that WEBKNOSSOS writes. So all mags and layers start at the same
-// place, also for programs that ignore translations. If the layer starts below 0, index 0 is its first voxel, rounded down to
-// a chunk. The array ends where the layer ends.
+// place, also for programs that ignore translations. If the layer starts below 0, index 0 is its first voxel, rounded
+// down to a chunk. The array ends where the layer ends.
 type omeArray struct {
 	geometry
 	channels int
 	hasC     bool // there is an axis of channels
-	blosc    bool // chunks are in the container of Blosc, because most blocks are LZ4 already: each is a column of blocks
+	// chunks are in the container of Blosc, because most blocks are LZ4 already: each is a column of blocks
+	blosc bool
 }
 
 func newOMEArray(snap *snapshot) omeArray {
@@ -34,7 +35,8 @@ func newOMEArray(snap *snapshot) omeArray {
 // describe returns the description of the array for metadata.
 func (a omeArray) describe(name string, snap *snapshot) omezarr.Level {
 	return omezarr.Level{
-		Name: name, Type: snap.Cube().Type, Channels: a.channels, Size: a.extent.Size(), Chunk: a.chunk, Start: a.extent.Min,
+		Name: name, Type: snap.Cube().Type, Channels: a.channels, Size: a.extent.Size(), Chunk: a.chunk,
+		Start:  a.extent.Min,
 		Factor: snap.About().Factor, Voxel: snap.Cube().Spacing, Blosc: a.blosc,
 	}
 }
@@ -56,7 +58,8 @@ func (a omeArray) space(numbers []int) []int {
 	return numbers[min(1, len(numbers)):]
 }
 
-// voxels returns the voxels of chunk c, in absolute voxels of the mag. Chunks at the end are whole: they end after the array.
+// voxels returns the voxels of chunk c, in absolute voxels of the mag. Chunks at the end are whole: they end after the
+// array.
 func (a omeArray) voxels(c volume.Vec) volume.Box {
 	lo := a.extent.Min.Add(c.Mul(a.chunk))
 	return volume.Box{Min: lo, Max: lo.Add(a.chunk)}

@@ -39,8 +39,8 @@ func writeCube(t *testing.T, dir, name string, bt wkw.BlockType, src volume.Sour
 	return path
 }
 
-// TestOMEZarrOfManyChunks: an array with more than 2^20 numbers of chunks on an axis lists none there. Each has a name. It
-// lists the chunks on the other axes.
+// TestOMEZarrOfManyChunks: an array with more than 2^20 numbers of chunks on an axis lists none there. Each has a name.
+// It lists the chunks on the other axes.
 func TestOMEZarrOfManyChunks(t *testing.T) {
 	dir := t.TempDir()
 	header := []byte{'W', 'K', 'W', 1, 15<<4 | 4, 1, 1, 1, 16, 0, 0, 0, 0, 0, 0, 0} // 2^15 blocks of 2^4 voxels a side
@@ -67,8 +67,8 @@ func TestOMEZarrOfManyChunks(t *testing.T) {
 	}
 }
 
-// TestOMEZarrDamage damages one block. Its chunk is an error in both forms, with the file and the block. The other chunks
-// read, and each is what it was.
+// TestOMEZarrDamage damages one block. Its chunk is an error in both forms, with the file and the block. The other
+// chunks read, and each is what it was.
 func TestOMEZarrDamage(t *testing.T) {
 	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(32), volume.Cube(16), volume.Uint8, 1)}
 	dir := t.TempDir()
@@ -106,7 +106,8 @@ func TestOMEZarrDamage(t *testing.T) {
 			}
 		}
 		for name, want := range sound {
-			skip := name == "color/ome.zarr/1/0/0/0" || name == "color/ome.zarr/1/0/0/1" && c.stat // starts where the other ends
+			// starts where the other ends
+			skip := name == "color/ome.zarr/1/0/0/0" || name == "color/ome.zarr/1/0/0/1" && c.stat
 			if got, err := fs.ReadFile(tree, name); !skip && (err != nil || !bytes.Equal(got, want)) {
 				t.Errorf("byte %d: %s: %d bytes, %v", c.at, name, len(got), err)
 			}
@@ -130,8 +131,8 @@ func chunksOf(t *testing.T, tree fs.FS) map[string][]byte {
 	return all
 }
 
-// TestOMEZarrChanges: a new cube has chunks at once, those of a removed cube are gone, and an open chunk of a replaced cube
-// is what it was or fails.
+// TestOMEZarrChanges: a new cube has chunks at once, those of a removed cube are gone, and an open chunk of a replaced
+// cube is what it was or fails.
 func TestOMEZarrChanges(t *testing.T) {
 	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint8, 1)}
 	dir := writeLayer(t, src, "color", []string{"z0/y0/x0.wkw"})
@@ -174,13 +175,14 @@ func TestOMEZarrChanges(t *testing.T) {
 	}
 }
 
-// TestOMEZarrRoundTrip opens copies of the views as Zarr sources. They have the voxels and voxel sizes of the layer, and end
-// where it ends. They start at 0.
+// TestOMEZarrRoundTrip opens copies of the views as Zarr sources. They have the voxels and voxel sizes of the layer,
+// and end where it ends. They start at 0.
 func TestOMEZarrRoundTrip(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
 	}
-	for _, source := range []string{"wkw/sparse", "wkw/two_channels", "wkw/type_uint16", "wkw/type_int64", "wkw/type_double"} {
+	for _, source := range []string{"wkw/sparse", "wkw/two_channels", "wkw/type_uint16", "wkw/type_int64",
+		"wkw/type_double"} {
 		tree := open(t, refdata.Dir(t, source), ".")
 		layers, err := fs.ReadDir(tree, ".")
 		if err != nil {
@@ -221,7 +223,8 @@ func openCopy(t *testing.T, tree fs.FS, name string) fs.FS {
 	return view.New(root, view.Options{})
 }
 
-// compareLayers compares the mags of a layer of want with those of the root of got: a box that has the start of the layer.
+// compareLayers compares the mags of a layer of want with those of the root of got: a box that has the start of the
+// layer.
 func compareLayers(t *testing.T, name string, want fs.FS, layer string, got fs.FS) {
 	t.Helper()
 	mags, err := fs.ReadDir(want, layer)
@@ -247,8 +250,10 @@ func compareLayers(t *testing.T, name string, want fs.FS, layer string, got fs.F
 			t.Errorf("%s: mag %s: %v", name, m.Name(), err)
 			continue
 		}
-		if end := about.Origin.Add(about.Shape); other.Origin != (volume.Vec{}) || other.Shape != end || !slices.Equal(about.Spacing, other.Spacing) {
-			t.Errorf("%s: mag %s: got the box %v + %v and voxels of %v, expected the end %v and voxels of %v", name, m.Name(), other.Origin, other.Shape, other.Spacing, end, about.Spacing)
+		if end := about.Origin.Add(about.Shape); other.Origin != (volume.Vec{}) || other.Shape != end ||
+			!slices.Equal(about.Spacing, other.Spacing) {
+			t.Errorf("%s: mag %s: got the box %v + %v and voxels of %v, expected the end %v and voxels of %v", name,
+				m.Name(), other.Origin, other.Shape, other.Spacing, end, about.Spacing)
 		}
 		size := about.Shape.Min(volume.Cube(100))
 		box := volume.Box{Min: about.Origin, Max: about.Origin.Add(size)}
@@ -272,13 +277,14 @@ func sum(t *testing.T, tree fs.FS, name string) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// TestOMEZarrBelowZero shows a Precomputed volume that starts below 0. Index 0 is its first voxel, and the translation says
-// where that is.
+// TestOMEZarrBelowZero shows a Precomputed volume that starts below 0. Index 0 is its first voxel, and the translation
+// says where that is.
 func TestOMEZarrBelowZero(t *testing.T) {
 	dir := t.TempDir()
 	info := `{"@type":"neuroglancer_multiscale_volume","type":"image","data_type":"uint8","num_channels":1,"scales":[
 		{"key":"a","size":[20,20,20],"voxel_offset":[-10,5,-40],"chunk_sizes":[[20,20,20]],"resolution":[4,4,40],"encoding":"raw"}]}`
-	voxels := voxeltest.Pattern(volume.Grid{Size: volume.Cube(20), Block: volume.Cube(20), Type: volume.Uint8, Channels: 1})
+	voxels := voxeltest.Pattern(volume.Grid{Size: volume.Cube(20), Block: volume.Cube(20), Type: volume.Uint8,
+		Channels: 1})
 	for name, content := range map[string][]byte{"info": []byte(info), "a/-10-10_5-25_-40--20": voxels} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
@@ -299,7 +305,8 @@ func TestOMEZarrBelowZero(t *testing.T) {
 		t.Errorf("array: %+v", a)
 	}
 	attributes, err := fs.ReadFile(tree, "ome.zarr/.zattrs")
-	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(attributes)), ""), `"translation":[-1600,0,-40]`) {
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(attributes)), ""),
+		`"translation":[-1600,0,-40]`) {
 		t.Errorf("%v: %s", err, attributes)
 	}
 	first, err := fs.ReadFile(tree, "ome.zarr/a/0/0/0") // y 0 to 19, of which the layer has those from 5 on
@@ -308,8 +315,8 @@ func TestOMEZarrBelowZero(t *testing.T) {
 	}
 }
 
-// TestOMEZarrWindow: the metadata of an image of 16 bits have the window of the layer in the metadata of the dataset, and have
-// none without that.
+// TestOMEZarrWindow: the metadata of an image of 16 bits have the window of the layer in the metadata of the dataset,
+// and have none without that.
 func TestOMEZarrWindow(t *testing.T) {
 	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(32), volume.Cube(16), volume.Uint16, 1)}
 	dir := t.TempDir()

@@ -13,7 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// omeChunk is a chunk of an array of OME-Zarr. It has one channel. The file does not exist if no cube has a voxel of it.
+// omeChunk is a chunk of an array of OME-Zarr. It has one channel. The file does not exist if no cube has a voxel of
+// it.
 type omeChunk struct {
 	l       omeLevel
 	channel int
@@ -59,8 +60,8 @@ func (f chunkForm) size(g volume.Grid) int64 {
 	return int64(g.Type.Size()) * int64(f.array.chunk[0]) * int64(f.array.chunk[1]) * int64(f.array.chunk[2])
 }
 
-// stored returns the part of the source that the chunk is made of, in bytes. It is exact for blocks that are given out as they
-// are stored.
+// stored returns the part of the source that the chunk is made of, in bytes. It is exact for blocks that are given out
+// as they are stored.
 func (f chunkForm) stored(snap *snapshot) int64 {
 	if f.column != nil {
 		if n, ok := f.column.stored(); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// columnOf returns the extent of a chunk of OME-Zarr in voxels: a chunk of [chunkOf], or a power of two of them, one after
-// the other on z. In C order, the voxels of such a column are those of its blocks, one after the other. No chunk
+// columnOf returns the extent of a chunk of OME-Zarr in voxels: a chunk of [chunkOf], or a power of two of them, one
+// after the other on z. In C order, the voxels of such a column are those of its blocks, one after the other. No chunk
 // has voxels of two cubes.
 func columnOf(g volume.Grid, most columnLimits) volume.Vec {
 	chunk := chunkOf(g)
@@ -42,12 +42,13 @@ const (
 	decoded                  // the voxels
 )
 
-// newColumn finds the forms and the sizes of the blocks of a box, in absolute voxels of the mag. It reads the jump table of
-// the cube, but no block.
+// newColumn finds the forms and the sizes of the blocks of a box, in absolute voxels of the mag. It reads the jump
+// table of the cube, but no block.
 func newColumn(ctx context.Context, snap *snapshot, box volume.Box) (*column, error) {
 	g, bounds := snap.Cube(), snap.Bounds()
 	n := box.Size()[2] / g.Block[2]
-	c := &column{first: snap.Local(box).Min.Div(g.Block), blockBytes: g.BlockBytes(), value: g.Type.Size(), forms: make([]blockForm, n), sizes: make([]int64, n)}
+	c := &column{first: snap.Local(box).Min.Div(g.Block), blockBytes: g.BlockBytes(), value: g.Type.Size(),
+		forms: make([]blockForm, n), sizes: make([]int64, n)}
 	for i := range c.forms {
 		block := box
 		block.Min[2] += i * g.Block[2]
@@ -110,7 +111,8 @@ func (c *column) stored() (n int64, ok bool) {
 	return n, ok
 }
 
-// read fills content with the container. A damaged block is an error. A reader of newReader reads the voxels of the chunk.
+// read fills content with the container. A damaged block is an error. A reader of newReader reads the voxels of the
+// chunk.
 func (c *column) read(ctx context.Context, content []byte, snap *snapshot, newReader func() *prefetch.Reader) error {
 	blocks := omezarr.LayContainer(content, c.blockBytes, c.value, c.sizes)
 	if slices.Contains(c.forms, decoded) {

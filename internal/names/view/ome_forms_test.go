@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestOMEZarrForms: a mag whose header says LZ4 has a raw cube. The blocks of its chunks are in the container too, as they are.
-// The last cubes end after the layer: blocks outside are zeros.
+// TestOMEZarrForms: a mag whose header says LZ4 has a raw cube. The blocks of its chunks are in the container too, as
+// they are. The last cubes end after the layer: blocks outside are zeros.
 func TestOMEZarrForms(t *testing.T) {
 	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(16), volume.Uint16, 1)}
 	dir := t.TempDir()
@@ -36,8 +36,10 @@ func TestOMEZarrForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if size, streams := bloscBlocks(t, b, 4*block); size != block || (len(streams[2]) == block) != (x >= 4) || len(streams[1]) != block || len(streams[0]) > 50 || len(streams[3]) > 50 {
-			t.Errorf("%s: blocks of %d, %d, %d and %d bytes", name, len(streams[0]), len(streams[1]), len(streams[2]), len(streams[3]))
+		if size, streams := bloscBlocks(t, b, 4*block); size != block || (len(streams[2]) == block) != (x >= 4) ||
+			len(streams[1]) != block || len(streams[0]) > 50 || len(streams[3]) > 50 {
+			t.Errorf("%s: blocks of %d, %d, %d and %d bytes", name, len(streams[0]), len(streams[1]), len(streams[2]),
+				len(streams[3]))
 		}
 		want := make([]byte, 4*block)
 		voxels := src.Flat(volume.Box{Min: volume.Vec{x % 4 * 16, 0, 30}, Max: volume.Vec{x%4*16 + 16, 16, 48}})
@@ -48,7 +50,8 @@ func TestOMEZarrForms(t *testing.T) {
 	}
 }
 
-// TestOMEZarrColumns: a chunk is a column of blocks of 128 KiB, or of four blocks of up to 512 KiB, and never of two cubes.
+// TestOMEZarrColumns: a chunk is a column of blocks of 128 KiB, or of four blocks of up to 512 KiB, and never of two
+// cubes.
 func TestOMEZarrColumns(t *testing.T) {
 	for _, c := range []struct {
 		blockLog, cubeLog, valueType, valueSize byte
@@ -67,7 +70,8 @@ func TestOMEZarrColumns(t *testing.T) {
 		{8, 2, 1, 1, "[128 64 64]"},
 	} {
 		dir := t.TempDir()
-		header := []byte{'W', 'K', 'W', 1, c.cubeLog<<4 | c.blockLog, 1, c.valueType, c.valueSize, 16, 0, 0, 0, 0, 0, 0, 0}
+		header := []byte{'W', 'K', 'W', 1, c.cubeLog<<4 | c.blockLog, 1, c.valueType, c.valueSize, 16, 0, 0, 0, 0, 0, 0,
+			0}
 		path := filepath.Join(dir, "color/1/z0/y0/x0.wkw")
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, header, 0o644)); err != nil {
 			t.Fatal(err)
@@ -79,8 +83,8 @@ func TestOMEZarrColumns(t *testing.T) {
 	}
 }
 
-// TestOMEZarrOfEqualLength: c-blosc takes a block whose length is that of its voxels for one that is stored as it is. Such a
-// block is decoded.
+// TestOMEZarrOfEqualLength: c-blosc takes a block whose length is that of its voxels for one that is stored as it is.
+// Such a block is decoded.
 func TestOMEZarrOfEqualLength(t *testing.T) {
 	voxels, equal := equalLength(t)
 	dir := t.TempDir()
@@ -108,8 +112,8 @@ func TestOMEZarrOfEqualLength(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// equalLength returns 4096 bytes, and an LZ4 block of 4096 bytes that decodes to them: literals, a match of 20 bytes, and
-// literals. Lengths of literals take as many bytes as the match saves.
+// equalLength returns 4096 bytes, and an LZ4 block of 4096 bytes that decodes to them: literals, a match of 20 bytes,
+// and literals. Lengths of literals take as many bytes as the match saves.
 func equalLength(t *testing.T) (voxels, stored []byte) {
 	t.Helper()
 	literals := func(n int) []byte {

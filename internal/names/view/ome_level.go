@@ -187,8 +187,8 @@ func (d omeChunks) cubesOf(g volume.Grid, a omeArray, zy []int) (cubes []span.Sp
 	return cubes
 }
 
-// eachCube calls add with the entries of the levels of the index of cubes whose numbers above are in the spans, until add
-// returns false. at is the numbers of the levels above.
+// eachCube calls add with the entries of the levels of the index of cubes whose numbers above are in the spans, until
+// add returns false. at is the numbers of the levels above.
 func eachCube(m volume.Mag, above []span.Span, at []int, add func(n int) bool) error {
 	if len(above) == 0 {
 		for piece, err := range volume.ListCubes(m, at...) {

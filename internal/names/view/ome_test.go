@@ -40,7 +40,8 @@ func TestOMEZarr(t *testing.T) {
 			src := voxeltest.Source{Shape: voxeltest.Grid(volume.Cube(64), volume.Cube(c.block), c.value, c.channels)}
 			tree := open(t, writeLayer(t, src, c.category, []string{"z0/y0/x0.wkw", "z1/y0/x1.wkw"}), ".")
 			a := readArray(t, tree, "color/ome.zarr/1/.zarray")
-			if fmt.Sprint(a.Chunks) != c.wantChunk || (a.Compressor != nil) != c.wantBlosc || a.Dtype != c.value.Descr() {
+			if fmt.Sprint(a.Chunks) != c.wantChunk || (a.Compressor != nil) != c.wantBlosc ||
+				a.Dtype != c.value.Descr() {
 				t.Errorf("got chunks %v, compressor %v, type %s", a.Chunks, a.Compressor, a.Dtype)
 			}
 			want := []int{110, 60, 105}
@@ -123,7 +124,8 @@ func compareOME(t *testing.T, tree fs.FS, dir string, a arrayV2, src voxeltest.S
 			compareInside(t, name, decodeChunk(t, stored, a.Compressor != nil, len(want)), want, size, box, shape)
 		}
 	}
-	for _, name := range []string{"0/0", "99", "0/0/99", "0/0/0/0/0", "00/0/0", "-1/0/0", "x", "0/0/0.raw", "zarr.json/0"} {
+	for _, name := range []string{"0/0", "99", "0/0/99", "0/0/0/0/0", "00/0/0", "-1/0/0", "x", "0/0/0.raw",
+		"zarr.json/0"} {
 		if f, err := fs.ReadFile(tree, path.Join(dir, name)); err == nil {
 			t.Errorf("%s has %d bytes", name, len(f))
 		}
@@ -184,7 +186,8 @@ func decodeChunk(t *testing.T, b []byte, blosc bool, n int) []byte {
 	return voxels
 }
 
-// bloscBlocks checks the container of n decoded bytes. It returns the decoded length of a block, and what is stored for each.
+// bloscBlocks checks the container of n decoded bytes. It returns the decoded length of a block, and what is stored for
+// each.
 func bloscBlocks(t *testing.T, b []byte, n int) (block int, streams [][]byte) {
 	t.Helper()
 	u32 := func(at int) int { return int(binary.LittleEndian.Uint32(b[at:])) }

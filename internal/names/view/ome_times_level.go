@@ -123,8 +123,11 @@ func (d omeTime) chunks() (omeChunks, error) {
 	}
 	a, b := newOMEArray(own), newOMEArray(first)
 	if a != b || own.Cube().Type != first.Cube().Type {
-		return omeChunks{}, fmt.Errorf("%s: mag %s: expected %d × %v in chunks of %v up to %v, as in %s, found %d × %v in chunks of %v up to %v", at, d.l.key,
-			b.channels, first.Cube().Type, b.chunk, b.extent.Max, timeName(0), a.channels, own.Cube().Type, a.chunk, a.extent.Max)
+		return omeChunks{},
+			fmt.Errorf(
+				"%s: mag %s: expected %d × %v in chunks of %v up to %v, as in %s, found %d × %v in chunks of %v up to %v", at, d.l.key,
+				b.channels, first.Cube().Type, b.chunk, b.extent.Max, timeName(0), a.channels, own.Cube().Type, a.chunk,
+				a.extent.Max)
 	}
 	return omeChunks{l: omeLevel{found, d.l.format}, base: strconv.Itoa(d.t), hasC: true}, nil
 }

@@ -70,7 +70,8 @@ func TestSequentialReadsThroughPageCache(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%v, %d KiB", c.size, c.budget>>10), func(t *testing.T) {
-			src := voxeltest.Source{Shape: voxeltest.Grid(c.size, volume.Vec{16, 16, 16}, volume.Uint8, 1), Absent: map[volume.Vec]bool{{3, 4, 1}: true}}
+			src := voxeltest.Source{Shape: voxeltest.Grid(c.size, volume.Vec{16, 16, 16}, volume.Uint8, 1),
+				Absent: map[volume.Vec]bool{{3, 4, 1}: true}}
 			info, err := os.Stat(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +92,8 @@ func TestSequentialReadsThroughPageCache(t *testing.T) {
 				}
 				end := min(off+int64(len(got)), size)
 				if len(got) == 0 || !bytes.Equal(got[:end-off], want[off:end]) {
-					t.Fatalf("%d bytes at %d, from the page cache: %v: not the expected bytes", len(got), off, missing == 0)
+					t.Fatalf("%d bytes at %d, from the page cache: %v: not the expected bytes", len(got), off,
+						missing == 0)
 				}
 				off = end
 			}
@@ -148,7 +150,8 @@ func TestSequentialReaderReturns(t *testing.T) {
 					}
 				}
 				got, missing := cached.find(off, c.read)
-				for wait := 0; missing > 0 && off%(4<<20) >= 256<<10 && wait < 20; wait++ { // the page may be in flight, except in the first plane
+				// the page may be in flight, except in the first plane
+				for wait := 0; missing > 0 && off%(4<<20) >= 256<<10 && wait < 20; wait++ {
 					time.Sleep(time.Millisecond)
 					got, missing = cached.find(off, c.read)
 				}

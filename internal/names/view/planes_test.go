@@ -31,7 +31,8 @@ func readSlice(tree fs.FS, z int, n int64) ([]byte, error) {
 	}
 	b := make([]byte, info.Size())
 	for off := int64(0); off < info.Size(); off += n {
-		if _, err := vfs.ReadAt(context.Background(), f, b[off:min(off+n, info.Size())], off); err != nil && err != io.EOF {
+		if _, err := vfs.ReadAt(context.Background(), f, b[off:min(off+n, info.Size())], off); err != nil &&
+			err != io.EOF {
 			return nil, err
 		}
 	}
@@ -90,7 +91,8 @@ func TestSlicesReadOnce(t *testing.T) {
 	}
 }
 
-// TestSlicesInOtherOrders reads slices in other orders. No block is loaded twice, and only blocks of the slices are loaded.
+// TestSlicesInOtherOrders reads slices in other orders. No block is loaded twice, and only blocks of the slices are
+// loaded.
 func TestSlicesInOtherOrders(t *testing.T) {
 	dir, _ := newMag(t)
 	const planes, slab = 128, 8 * 4 // blocks of a slab, which is 16 planes
@@ -143,8 +145,8 @@ func every(all []int, n int) (some []int) {
 	return some
 }
 
-// TestSlicesConcurrently runs readers of slices in several orders, and a reader of the volume. There is memory for the slabs
-// of a few of them.
+// TestSlicesConcurrently runs readers of slices in several orders, and a reader of the volume. There is memory for the
+// slabs of a few of them.
 func TestSlicesConcurrently(t *testing.T) {
 	dir, plain := newMag(t)
 	want := slicesOf(t, plain)
@@ -158,7 +160,8 @@ func TestSlicesConcurrently(t *testing.T) {
 				for i := range want {
 					z := [...]int{i, i, i * 3 % len(want), len(want) - 1 - i, i ^ 1, (i + 64) % len(want)}[reader]
 					if got, err := readSlice(tree, z, 5000); err != nil || !bytes.Equal(got, want[z]) {
-						t.Errorf("reader %d, slice %d: got %d bytes, not the expected ones: %v", reader, z, len(got), err)
+						t.Errorf("reader %d, slice %d: got %d bytes, not the expected ones: %v", reader, z, len(got),
+							err)
 						return
 					}
 				}
@@ -173,7 +176,8 @@ func TestSlicesConcurrently(t *testing.T) {
 	}
 }
 
-// TestSlicesReleaseMemory reads slices in order. Their slabs keep memory while the next slice may be opened, and no longer.
+// TestSlicesReleaseMemory reads slices in order. Their slabs keep memory while the next slice may be opened, and no
+// longer.
 func TestSlicesReleaseMemory(t *testing.T) {
 	dir, _ := newMag(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -88,7 +88,8 @@ func (d precomputedDir) infoContent() ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	cube := snaps[0].Cube()
-	info := precomputedInfo{AtType: "neuroglancer_multiscale_volume", Type: "image", DataType: cube.Type.String(), Channels: cube.Channels}
+	info := precomputedInfo{AtType: "neuroglancer_multiscale_volume", Type: "image", DataType: cube.Type.String(),
+		Channels: cube.Channels}
 	if snaps[0].isLabels() {
 		info.Type = "segmentation"
 	}

@@ -63,11 +63,15 @@ func TestPrecomputed(t *testing.T) {
 				t.Fatalf("info: %v\n%s", err, b)
 			}
 			s := info.Scales[0]
-			if info.AtType != "neuroglancer_multiscale_volume" || info.Type != c.wantType || info.DataType != c.value.String() || info.Channels != c.channels ||
-				s.Key != "1" || s.Encoding != "raw" || s.Resolution != [3]float64{4, 4, 40} || s.Chunks[0] != volume.Cube(c.wantChunk) {
+			if info.AtType != "neuroglancer_multiscale_volume" || info.Type != c.wantType ||
+				info.DataType != c.value.String() || info.Channels != c.channels ||
+				s.Key != "1" || s.Encoding != "raw" || s.Resolution != [3]float64{4, 4, 40} ||
+				s.Chunks[0] != volume.Cube(c.wantChunk) {
 				t.Errorf("info: %s", b)
 			}
-			if start := (volume.Vec{5, 20, 33}).Div(volume.Cube(c.block)).Mul(volume.Cube(c.block)); s.Offset != start || s.Offset.Add(s.Size) != (volume.Vec{105, 60, 110}) {
+			if start := (volume.Vec{5, 20,
+				33}).Div(volume.Cube(c.block)).Mul(volume.Cube(c.block)); s.Offset != start ||
+				s.Offset.Add(s.Size) != (volume.Vec{105, 60, 110}) {
 				t.Errorf("extent: got offset %v, size %v", s.Offset, s.Size)
 			}
 			compareChunks(t, tree, src, volume.Box{Min: s.Offset, Max: s.Offset.Add(s.Size)}, s.Chunks[0])
@@ -88,7 +92,8 @@ func writeLayer(t *testing.T, src voxeltest.Source, category string, cubes []str
 			t.Fatal(err)
 		}
 	}
-	properties := fmt.Appendf(nil, `{"scale":[4,4,40],"dataLayers":[{"name":"color","category":%q,"boundingBox":{"topLeft":[5,20,33],"width":100,"height":40,"depth":77}}]}`, category)
+	properties := fmt.Appendf(nil,
+		`{"scale":[4,4,40],"dataLayers":[{"name":"color","category":%q,"boundingBox":{"topLeft":[5,20,33],"width":100,"height":40,"depth":77}}]}`, category)
 	if err := os.WriteFile(filepath.Join(dir, webknossos.PropertiesFile), properties, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +133,8 @@ func compareChunks(t *testing.T, tree fs.FS, src voxeltest.Source, extent volume
 	}
 }
 
-// TestPrecomputedOfManyChunks lists a scale of 2^36 chunks. None is listed, it takes no memory to find that out, and each has a name.
+// TestPrecomputedOfManyChunks lists a scale of 2^36 chunks. None is listed, it takes no memory to find that out, and
+// each has a name.
 func TestPrecomputedOfManyChunks(t *testing.T) {
 	dir := t.TempDir()
 	header := []byte{'W', 'K', 'W', 1, 12<<4 | 4, 1, 1, 1, 16, 0, 0, 0, 0, 0, 0, 0} // 2^12 blocks of 2^4 voxels a side
@@ -161,7 +167,8 @@ func TestPrecomputedNotOffered(t *testing.T) {
 	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "precomputed" }) {
 		t.Errorf("the layer lists %v; %v", entries, err)
 	}
-	for _, name := range []string{"color/precomputed/info", "color/precomputed/1", "color/precomputed/1/0-16_16-32_32-48"} {
+	for _, name := range []string{"color/precomputed/info", "color/precomputed/1",
+		"color/precomputed/1/0-16_16-32_32-48"} {
 		if _, err := fs.Stat(tree, name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -178,8 +185,10 @@ func TestPrecomputedMagsOfOtherTypes(t *testing.T) {
 		broken string // a mag whose header is damaged
 		want   []string
 	}{
-		{map[string]volume.Type{"1": volume.Uint8, "2": volume.Uint8, "4": volume.Uint8}, "", []string{"info", "1", "2", "4"}},
-		{map[string]volume.Type{"1": volume.Uint8, "2": volume.Uint16, "4": volume.Uint8}, "", []string{"info", "1", "4"}},
+		{map[string]volume.Type{"1": volume.Uint8, "2": volume.Uint8, "4": volume.Uint8}, "",
+			[]string{"info", "1", "2", "4"}},
+		{map[string]volume.Type{"1": volume.Uint8, "2": volume.Uint16, "4": volume.Uint8}, "",
+			[]string{"info", "1", "4"}},
 		{map[string]volume.Type{"1": volume.Int64, "2": volume.Uint16, "4": volume.Uint8}, "", []string{"info", "2"}},
 		{map[string]volume.Type{"1": volume.Uint8, "2": volume.Uint16, "4": volume.Uint8}, "1", []string{"info", "2"}},
 	} {

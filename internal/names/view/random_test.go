@@ -75,10 +75,12 @@ func (r *planeReader) plane(z int64, loads uint64) {
 	r.read(z*largePlane, largePlane, loads)
 }
 
-// headBlocks is the number of blocks for which the reader reserves memory while it reads a plane: those of the first request, and two rows.
+// headBlocks is the number of blocks for which the reader reserves memory while it reads a plane: those of the first
+// request, and two rows.
 const headBlocks = pieceBlocks + 2*32
 
-// expectCached checks the number of blocks in the cache. The reader may also have reserved memory for the first blocks of its plane.
+// expectCached checks the number of blocks in the cache. The reader may also have reserved memory for the first blocks
+// of its plane.
 func (r *planeReader) expectCached(blocks int64) {
 	r.t.Helper()
 	if got := r.blocks.Stats().HeldBytes; got != blocks*blockCost && got != (blocks+headBlocks)*blockCost {
@@ -86,7 +88,8 @@ func (r *planeReader) expectCached(blocks int64) {
 	}
 }
 
-// TestPlaneOfEachSlab reads one plane of each slab, with several cache sizes. Each block is loaded once. None stays cached.
+// TestPlaneOfEachSlab reads one plane of each slab, with several cache sizes. Each block is loaded once. None stays
+// cached.
 func TestPlaneOfEachSlab(t *testing.T) {
 	for _, budget := range []int64{0, 1 << 20, 64 << 20} {
 		r := newPlaneReader(t, budget)
@@ -114,7 +117,8 @@ func TestPlanesOfAllSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, side := range []int{256, 1024, 2048, 4096} {
-		src := zeros{openCube{voxeltest.Source{Shape: voxeltest.Grid(volume.Vec{side, side, 16}, volume.Vec{128, 32, 2}, volume.Uint8, 1)}, info}}
+		src := zeros{openCube{voxeltest.Source{Shape: voxeltest.Grid(volume.Vec{side, side, 16}, volume.Vec{128, 32, 2},
+			volume.Uint8, 1)}, info}}
 		blocks := cache.New(256 << 20)
 		f, _ := openSized(t, newCubeTree(src, blocks), "x0.raw")
 		plane := int64(side * side)
@@ -172,8 +176,9 @@ func TestPiecesOfPlanes(t *testing.T) {
 	r.expectCached(slabBlocks + pieceBlocks)
 }
 
-// TestReadaheadAfterPlane reads a plane at the end of a slab, and then the request that the kernel's readahead sends after
-// it. Its blocks are not cached, and do not count as read. If the reader continues, the next blocks are cached at once.
+// TestReadaheadAfterPlane reads a plane at the end of a slab, and then the request that the kernel's readahead sends
+// after it. Its blocks are not cached, and do not count as read. If the reader continues, the next blocks are cached at
+// once.
 func TestReadaheadAfterPlane(t *testing.T) {
 	r := newPlaneReader(t, 64<<20)
 	r.plane(7, slabBlocks)
@@ -200,7 +205,8 @@ func TestStartIsCached(t *testing.T) {
 	r.expectCached(pieceBlocks)
 }
 
-// TestRowsOfPlanes reads some rows of each plane, like a reader of an xz plane. From the second plane on, blocks stay cached.
+// TestRowsOfPlanes reads some rows of each plane, like a reader of an xz plane. From the second plane on, blocks stay
+// cached.
 func TestRowsOfPlanes(t *testing.T) {
 	r := newPlaneReader(t, 64<<20)
 	r.read(2*largePlane, 4096, 32)
@@ -235,7 +241,8 @@ func TestReadersOfOnePlane(t *testing.T) {
 		f, _ := openSized(t, r.tree, "x0.raw")
 		group.Go(func() {
 			defer f.Close()
-			if got, err := readPiece(f, 20*largePlane, largePlane); err != nil || !bytes.Equal(got, r.want[20*largePlane:21*largePlane]) {
+			if got, err := readPiece(f, 20*largePlane, largePlane); err != nil ||
+				!bytes.Equal(got, r.want[20*largePlane:21*largePlane]) {
 				t.Errorf("got %d bytes, not the expected ones: %v", len(got), err)
 			}
 		})
@@ -248,7 +255,8 @@ func TestReadersOfOnePlane(t *testing.T) {
 	r.expectCached(loads - slabBlocks)
 }
 
-// TestSmallRandomReads reads at random offsets, no block twice. Only the blocks of the reads are loaded, and few stay cached.
+// TestSmallRandomReads reads at random offsets, no block twice. Only the blocks of the reads are loaded, and few stay
+// cached.
 func TestSmallRandomReads(t *testing.T) {
 	r := newPlaneReader(t, 64<<20)
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(4 * 16)[:32] {

@@ -58,8 +58,8 @@ func distinct(all []volume.Vec) []volume.Vec {
 	return slices.Compact(all)
 }
 
-// chunks returns the chunks of each cube. few is false if there are more than limits.listed, counted once for each cube that they
-// have parts of. It makes no names: a header of 16 bytes can ask for 2^60 of them.
+// chunks returns the chunks of each cube. few is false if there are more than limits.listed, counted once for each cube
+// that they have parts of. It makes no names: a header of 16 bytes can ask for 2^60 of them.
 func (s scale) chunks(snap *snapshot, g geometry) (found []volume.Vec, few bool, err error) {
 	left := s.d.fsys.limits.listed
 	for c, err := range volume.AllCubes(s.d.m) {
@@ -116,8 +116,8 @@ func chunkOf(g volume.Grid) (chunk volume.Vec) {
 	return chunk
 }
 
-// chunkSide returns the side of a chunk in voxels. It is the side of a block from 16 to 128 voxels, which suits viewers.
-// Else it is about 32 or 64, aligned with blocks.
+// chunkSide returns the side of a chunk in voxels. It is the side of a block from 16 to 128 voxels, which suits
+// viewers. Else it is about 32 or 64, aligned with blocks.
 func chunkSide(block int) int {
 	switch {
 	case block < 16:

@@ -65,9 +65,9 @@ func readInPieces(t *testing.T, tree fs.FS, name string, n int64, want []byte) {
 	}
 }
 
-// wantBlockReads calls read, which returns how many blocks it has read from the cache, until that is at most a number. While
-// a goroutine that decodes does not run, because other programs have the processors, a sequential reader reads from the
-// cache. That does not happen in each of some reads in turn.
+// wantBlockReads calls read, which returns how many blocks it has read from the cache, until that is at most a number.
+// While a goroutine that decodes does not run, because other programs have the processors, a sequential reader reads
+// from the cache. That does not happen in each of some reads in turn.
 func wantBlockReads(t *testing.T, most uint64, read func() uint64) {
 	t.Helper()
 	var got []uint64
@@ -83,7 +83,8 @@ func wantBlockReads(t *testing.T, most uint64, read func() uint64) {
 
 // TestSequentialReadsOfLargePlanes reads planes that are larger than the pieces.
 func TestSequentialReadsOfLargePlanes(t *testing.T) {
-	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Vec{700, 600, 40}, volume.Vec{32, 32, 16}, volume.Uint8, 1), Absent: map[volume.Vec]bool{{3, 4, 1}: true}}
+	src := voxeltest.Source{Shape: voxeltest.Grid(volume.Vec{700, 600, 40}, volume.Vec{32, 32, 16}, volume.Uint8, 1),
+		Absent: map[volume.Vec]bool{{3, 4, 1}: true}}
 	info, err := os.Stat(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +106,8 @@ type endless struct{ openCube }
 
 func (endless) Fill(context.Context, []volume.Block, func(volume.Vec) []byte) {}
 
-// TestSequentialReadsOfHugePlanes reads cubes with slabs that are larger than memory, or than an int64. They are read block
-// by block. No memory is reserved afterwards.
+// TestSequentialReadsOfHugePlanes reads cubes with slabs that are larger than memory, or than an int64. They are read
+// block by block. No memory is reserved afterwards.
 func TestSequentialReadsOfHugePlanes(t *testing.T) {
 	info, err := os.Stat(t.TempDir())
 	if err != nil {
@@ -134,8 +135,8 @@ func TestSequentialReadsOfHugePlanes(t *testing.T) {
 	}
 }
 
-// TestConcurrentReads runs many readers of a few files. Some start in the middle, some are random. There is memory for the
-// slabs of a few of them.
+// TestConcurrentReads runs many readers of a few files. Some start in the middle, some are random. There is memory for
+// the slabs of a few of them.
 func TestConcurrentReads(t *testing.T) {
 	dir, plain := newMag(t)
 	blocks := cache.New(3 << 20)
@@ -159,7 +160,8 @@ func TestConcurrentReads(t *testing.T) {
 					got, err := readPiece(f, off, n)
 					m, wantErr := vfs.ReadAt(context.Background(), g, want[:n], off)
 					if !bytes.Equal(got, want[:m]) || err != nil || wantErr != nil && wantErr != io.EOF {
-						t.Errorf("%s: %d bytes at %d: got %d bytes, %v; expected %d other bytes, %v", name, n, off, len(got), err, m, wantErr)
+						t.Errorf("%s: %d bytes at %d: got %d bytes, %v; expected %d other bytes, %v", name, n, off,
+							len(got), err, m, wantErr)
 					}
 					off += n
 				}
@@ -174,7 +176,8 @@ func TestConcurrentReads(t *testing.T) {
 	}
 }
 
-// TestSequentialReadsOfDamage reads a damaged cube. A sequential reader gets the same errors as a reader of single pages.
+// TestSequentialReadsOfDamage reads a damaged cube. A sequential reader gets the same errors as a reader of single
+// pages.
 func TestSequentialReadsOfDamage(t *testing.T) {
 	dir, plain := newMag(t)
 	path := filepath.Join(dir, "z0/y0/x1.wkw")
@@ -202,7 +205,8 @@ func TestSequentialReadsOfDamage(t *testing.T) {
 				wantErr = nil
 			}
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) || !bytes.Equal(got, want[:m]) {
-				t.Fatalf("%s: page at %d: got %d bytes, error %v; expected %d, %v", name, off, len(got), err, m, wantErr)
+				t.Fatalf("%s: page at %d: got %d bytes, error %v; expected %d, %v", name, off, len(got), err, m,
+					wantErr)
 			}
 			if err != nil {
 				bad++

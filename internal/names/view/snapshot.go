@@ -30,7 +30,8 @@ type snapshot struct {
 	layouts sync.Map        // of the whole volume: suffix of the format → result of makeLayout
 }
 
-// array returns the voxels of a box, in absolute voxels of the mag, as an array. Its file has head bytes in front of them.
+// array returns the voxels of a box, in absolute voxels of the mag, as an array. Its file has head bytes in front of
+// them.
 func (s *snapshot) array(box volume.Box, head int) prefetch.Array {
 	return prefetch.Array{Array: s.Flat(box), Source: s.blocks, Head: int64(head), Name: s.path}
 }
@@ -91,7 +92,8 @@ type snapshots struct {
 // snapshotCost is the cost of a snapshot without cubes, in cubes.
 const snapshotCost = 512
 
-// get returns the last snapshot of a mag if it is acceptable, or else a new one. The path is that of the mag in the mount.
+// get returns the last snapshot of a mag if it is acceptable, or else a new one. The path is that of the mag in the
+// mount.
 func (s *snapshots) get(mag volume.Mag, path string, acceptable func(*snapshot) bool) (*snapshot, error) {
 	last := s.latest(mag)
 	start := time.Now()

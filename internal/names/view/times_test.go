@@ -25,7 +25,8 @@ import (
 func addTime(files fstest.MapFS, at int, shape string) {
 	dir := fmt.Sprintf("t%04d/", at)
 	files[dir+".zarray"] = &fstest.MapFile{Mode: 0o644, Data: []byte(
-		`{"zarr_format":2,"shape":` + shape + `,"chunks":[2,2,3],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null}`)}
+		`{"zarr_format":2,"shape":` + shape +
+			`,"chunks":[2,2,3],"dtype":"|u1","compressor":null,"fill_value":0,"order":"C","filters":null}`)}
 	files[dir+"0.0.0"] = &fstest.MapFile{Mode: 0o644, Data: voxelsAt(at), ModTime: time.Unix(int64(at), 0)}
 }
 
@@ -74,7 +75,8 @@ func TestFilesOfTimes(t *testing.T) {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		if want := []string{"volume.json", "volume.nii", "volume.npy", "volume.raw", "volume.tif"}; !slices.Equal(names, want) {
+		if want := []string{"volume.json", "volume.nii", "volume.npy", "volume.raw", "volume.tif"}; !slices.Equal(names,
+			want) {
 			t.Errorf("%s: got %q, expected %q", name, names, want)
 		}
 		for _, file := range names[1:] {
@@ -93,7 +95,8 @@ func TestFilesOfTimes(t *testing.T) {
 			NotOffered   map[string]string `json:"not_offered"`
 		}
 		b, err := fs.ReadFile(f, "1/volume.json")
-		if err = errors.Join(err, json.Unmarshal(b, &about)); err != nil || about.Times != 5 || about.Bytes != 60 || len(about.Shape) != 3 ||
+		if err = errors.Join(err, json.Unmarshal(b, &about)); err != nil || about.Times != 5 || about.Bytes != 60 ||
+			len(about.Shape) != 3 ||
 			!strings.Contains(about.Numpy, "(3, 2, 2, 5)") || about.NotOffered[".nrrd"] == "" {
 			t.Errorf("%s: got %s, %v", name, b, err)
 		}
@@ -121,8 +124,10 @@ func checkRanges(t *testing.T, f *FS, name string, want []byte) {
 			for off := first; off < min(first+70, len(want)); off++ {
 				got := make([]byte, length)
 				n, err := file.(io.ReaderAt).ReadAt(got, int64(off))
-				if end := min(off+length, len(want)); n != end-off || err != nil && err != io.EOF || !bytes.Equal(got[:n], want[off:end]) {
-					t.Errorf("%s: %d bytes at %d: got %v, %v, expected %v", name, length, off, got[:n], err, want[off:end])
+				if end := min(off+length, len(want)); n != end-off || err != nil && err != io.EOF ||
+					!bytes.Equal(got[:n], want[off:end]) {
+					t.Errorf("%s: %d bytes at %d: got %v, %v, expected %v", name, length, off, got[:n], err,
+						want[off:end])
 					return
 				}
 			}
@@ -145,7 +150,8 @@ func TestFilesOfTimesChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["t0002/0.0.0"] = &fstest.MapFile{Mode: 0o600, Data: bytes.Repeat([]byte{'x'}, 12), ModTime: time.Unix(1000, 0)}
+	files["t0002/0.0.0"] = &fstest.MapFile{Mode: 0o600, Data: bytes.Repeat([]byte{'x'}, 12),
+		ModTime: time.Unix(1000, 0)}
 	p := make([]byte, 12)
 	if _, err := opened.(io.ReaderAt).ReadAt(p, 12); err != nil || !bytes.Equal(p, voxelsAt(1)) {
 		t.Errorf("got %v, %v of a time that has not changed", p, err)
@@ -159,7 +165,8 @@ func TestFilesOfTimesChange(t *testing.T) {
 	}
 	defer again.Close()
 	after, err := again.Stat()
-	if err != nil || vfs.VersionOf(before) == vfs.VersionOf(after) || after.Mode().Perm() != 0o400 || !after.ModTime().Equal(time.Unix(1000, 0)) {
+	if err != nil || vfs.VersionOf(before) == vfs.VersionOf(after) || after.Mode().Perm() != 0o400 ||
+		!after.ModTime().Equal(time.Unix(1000, 0)) {
 		t.Errorf("got %v, %v, expected another version, and the mode and time of the time that has changed", after, err)
 	}
 	if _, err := again.(io.ReaderAt).ReadAt(p, 24); err != nil || string(p) != "xxxxxxxxxxxx" {
@@ -176,7 +183,8 @@ func TestFilesOfManyTimesChange(t *testing.T) {
 	if _, err := fs.Stat(f, "1/volume.raw"); err != nil {
 		t.Fatal(err)
 	}
-	files["t0003/0.0.0"] = &fstest.MapFile{Mode: 0o644, Data: bytes.Repeat([]byte{'x'}, 12), ModTime: time.Unix(1000, 0)}
+	files["t0003/0.0.0"] = &fstest.MapFile{Mode: 0o644, Data: bytes.Repeat([]byte{'x'}, 12),
+		ModTime: time.Unix(1000, 0)}
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		_, statErr := fs.Stat(f, "1/volume.raw")
 		b, err := fs.ReadFile(f, "1/volume.raw")
@@ -209,7 +217,8 @@ func TestFilesOfUnlikeTimes(t *testing.T) {
 	if entries, err := open().ReadDir("1"); err != nil || len(entries) != 1 {
 		t.Errorf("got %v, %v, expected volume.json alone", entries, err)
 	}
-	if b, err := fs.ReadFile(f, "1/volume.json"); err != nil || !strings.Contains(string(b), "t0002: expected 1 × uint8, 3,2,2 voxels") {
+	if b, err := fs.ReadFile(f, "1/volume.json"); err != nil ||
+		!strings.Contains(string(b), "t0002: expected 1 × uint8, 3,2,2 voxels") {
 		t.Errorf("got %s, %v", b, err)
 	}
 	if _, err := fs.Stat(f, "1/volume.raw"); !errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// trip is the time of a round trip to the file server. The clock of these tests advances only while all goroutines wait.
+// trip is the time of a round trip to the file server. The clock of these tests advances only while all goroutines
+// wait.
 const trip = 5 * time.Millisecond
 
 // server is a directory on a file server. Each request takes a trip. There is no page cache. Only the attributes of an
@@ -176,7 +177,8 @@ func TestTrips(t *testing.T) {
 			}
 		})
 		p.expect(1, "open the volume", func() { f = p.open("color/1/volume.raw") })
-		p.expect(3, "read its first 4 KiB, of two cubes: files, headers with jump tables, blocks", func() { p.read(f, whole, 0, 4096) })
+		p.expect(3, "read its first 4 KiB, of two cubes: files, headers with jump tables, blocks",
+			func() { p.read(f, whole, 0, 4096) })
 		p.expect(1, "read 4 KiB of the same cubes: blocks", func() { p.read(f, whole, 256*256*50, 4096) })
 		f.Close()
 		p.expect(1, "open another format", func() { p.open("color/1/volume.npy").Close() })

@@ -23,7 +23,8 @@ func TestFileSystem(t *testing.T) {
 	}
 	vfstest.Test(t, open(t, dir, "."), vfstest.Expect{
 		Files: map[string][]byte{
-			"color/1/z0/y0/x0.raw": nil, "color/1/z0/y1/x3.blocks/z1/y0/x1.raw": nil, "color/1/volume.npy": nil, "color/1/volume.json": nil,
+			"color/1/z0/y0/x0.raw": nil, "color/1/z0/y1/x3.blocks/z1/y0/x1.raw": nil, "color/1/volume.npy": nil,
+			"color/1/volume.json":         nil,
 			"color/1/slices/z0000002.tif": nil, "datasource-properties.json": nil,
 		},
 		Some: true,

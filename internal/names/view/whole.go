@@ -72,8 +72,8 @@ func (f *wholeFile) Close() error {
 	return nil
 }
 
-// keptMemory holds memory of files that were closed, by the logarithm of its capacity. Without it, a program that reads one
-// chunk after another costs the server more for collecting garbage than for reading.
+// keptMemory holds memory of files that were closed, by the logarithm of its capacity. Without it, a program that reads
+// one chunk after another costs the server more for collecting garbage than for reading.
 var keptMemory [maxKeptLog + 1]sync.Pool
 
 // maxKeptLog is the logarithm of the most bytes of a file whose memory is kept.

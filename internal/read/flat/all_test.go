@@ -16,8 +16,9 @@ type axis struct {
 	valid    [2]int // start and end
 }
 
-// axes returns the geometries of boxes of up to size voxels in blocks of up to block voxels. They start at all voxels of a block, and before the
-// grid. With cuts, the valid part may also be smaller than the box, at the start, at the end or both. It may be empty.
+// axes returns the geometries of boxes of up to size voxels in blocks of up to block voxels. They start at all voxels
+// of a block, and before the grid. With cuts, the valid part may also be smaller than the box, at the start, at the end
+// or both. It may be empty.
 func axes(size, block int, cuts bool) (all []axis) {
 	for b := 1; b <= block; b++ {
 		for n := 1; n <= size; n++ {
@@ -97,8 +98,8 @@ func newScene(t *testing.T, geometry [3]axis, channels int, l limits) *scene {
 // untouched are bytes around the memory of a range. Nothing may write them.
 var untouched = bytes.Repeat([]byte{0xAA}, 80)
 
-// check reads the bytes [off, end) with Fill, and with Gather if they are in one plane. It fails if a byte is wrong, if a byte beside the memory
-// is written, or if Fill reads other blocks than those of the range.
+// check reads the bytes [off, end) with Fill, and with Gather if they are in one plane. It fails if a byte is wrong, if
+// a byte beside the memory is written, or if Fill reads other blocks than those of the range.
 func (s *scene) check(t *testing.T, off, end int) {
 	read := func(what string, read func(p []byte)) {
 		guard := len(untouched) / 2
@@ -106,8 +107,10 @@ func (s *scene) check(t *testing.T, off, end int) {
 		copy(s.memory[guard+end-off:], untouched)
 		p := s.memory[guard:][: end-off : end-off]
 		read(p)
-		if !bytes.Equal(p, s.want[off:end]) || !bytes.Equal(s.memory[:guard], untouched[:guard]) || !bytes.Equal(s.memory[guard+end-off:][:guard], untouched[:guard]) {
-			t.Fatalf("%s of bytes %d to %d of box %v, valid %v, of %v: %v in %v, expected %v", what, off, end, s.box, s.valid, s.grid, p, s.memory[:len(untouched)+end-off], s.want[off:end])
+		if !bytes.Equal(p, s.want[off:end]) || !bytes.Equal(s.memory[:guard], untouched[:guard]) ||
+			!bytes.Equal(s.memory[guard+end-off:][:guard], untouched[:guard]) {
+			t.Fatalf("%s of bytes %d to %d of box %v, valid %v, of %v: %v in %v, expected %v", what, off, end, s.box,
+				s.valid, s.grid, p, s.memory[:len(untouched)+end-off], s.want[off:end])
 		}
 	}
 	clear(s.reads)
@@ -129,7 +132,8 @@ func (s *scene) check(t *testing.T, off, end int) {
 	})
 	for i, times := range s.reads {
 		if needed := slices.Contains(s.blockOf[off:end], i); needed && times != 1 || !needed && times != 0 {
-			t.Fatalf("Fill of bytes %d to %d of box %v, valid %v, of %v: the blocks of %v are read %v times", off, end, s.box, s.valid, s.grid, s.inMemory, s.reads)
+			t.Fatalf("Fill of bytes %d to %d of box %v, valid %v, of %v: the blocks of %v are read %v times", off, end,
+				s.box, s.valid, s.grid, s.inMemory, s.reads)
 		}
 	}
 	if int64(off)/s.plane == int64(end-1)/s.plane {
@@ -214,7 +218,8 @@ func TestAllRanges(t *testing.T) {
 	}
 }
 
-// TestAllWideRows reads ranges of rows of whole blocks, which are copied by other means if they have a multiple of 32 bytes.
+// TestAllWideRows reads ranges of rows of whole blocks, which are copied by other means if they have a multiple of 32
+// bytes.
 func TestAllWideRows(t *testing.T) {
 	n := 0
 	for _, x := range axes(4, 2, true) {

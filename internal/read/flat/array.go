@@ -25,8 +25,8 @@ type limits struct {
 	tile   volume.Vec // the size of the groups in which blocks are read, in blocks
 }
 
-// usual are the limits of an array. Formats store neighbours on x and y close to each other. A tile has one layer of blocks: a cache with
-// little more room than for one layer needs all of a layer to be read before the next.
+// usual are the limits of an array. Formats store neighbours on x and y close to each other. A tile has one layer of
+// blocks: a cache with little more room than for one layer needs all of a layer to be read before the next.
 var usual = limits{blocks: 1024, tile: volume.Vec{4, 2, 1}}
 
 // New returns the array of a box. The box and its valid part are in voxels of the grid. The box must not be empty,
@@ -76,10 +76,11 @@ func (a *Array) RowAt(off int64) (y, z int) {
 }
 
 // Fill copies the bytes [off, off+len(p)) of the array to p. The range must lie in the array. Fill calls read for the
-// blocks that contain valid bytes of the range: each block once, at most 1,024 in a call. For each of these
-// blocks, read must call copyBlock with the voxels of the block, or with nil if it was never written, in any order. Several
+// blocks that contain valid bytes of the range: each block once, at most 1,024 in a call. For each of these blocks,
+// read must call copyBlock with the voxels of the block, or with nil if it was never written, in any order. Several
 // goroutines may do so at once. Fill returns the first error of read.
-func (a *Array) Fill(p []byte, off int64, read func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error) error {
+func (a *Array) Fill(p []byte, off int64, read func(blocks []volume.Vec,
+	copyBlock func(at volume.Vec, voxels []byte)) error) error {
 	if first := a.split(off, int64(len(p))); first > 0 {
 		if err := a.Fill(p[:first], off, read); err != nil {
 			return err

@@ -51,9 +51,10 @@ func (a *Array) Gather(p []byte, off int64, blocks volume.Box, voxels [][]byte) 
 	}
 }
 
-// gatherRow copies some rows of the first blocks of a row of blocks, all at once. x is the first block. at is the offset in the array of
-// the first voxel of the box in the first row, and src the offset of that row in a block. It returns how many blocks are done: it stops
-// before one that was never written, and before one of which the range has a part only.
+// gatherRow copies some rows of the first blocks of a row of blocks, all at once. x is the first block. at is the
+// offset in the array of the first voxel of the box in the first row, and src the offset of that row in a block. It
+// returns how many blocks are done: it stops before one that was never written, and before one of which the range has a
+// part only.
 func (r byteRange) gatherRow(x, rows int, at, src int64, voxels [][]byte) (done int) {
 	side, n := r.grid.Block[0], int(r.voxel)*r.grid.Block[0]
 	left, right := x*side, min((x+len(voxels))*side, r.bounds.Max[0]/side*side)

@@ -61,8 +61,8 @@ func (r byteRange) exact() bool {
 	return r.bounds.Size()[2] == 1 && r.start%r.row == 0 && r.end%r.row == 0
 }
 
-// clip returns the part of block b that lies in the bounds of the range, and the valid part of that. It computes axis by axis:
-// boxes take twice the time here.
+// clip returns the part of block b that lies in the bounds of the range, and the valid part of that. It computes axis
+// by axis: boxes take twice the time here.
 func (r *byteRange) clip(b volume.Vec) (part, valid volume.Box) {
 	for i, side := range r.grid.Block {
 		lo := b[i] * side

@@ -3,10 +3,10 @@ package flat
 // longRow is the longest row for which copyRows32 is faster than memmove, in bytes.
 const longRow = 512
 
-// CopyRows copies rows of n bytes. They are dstStride bytes apart in dst and srcStride bytes apart in src. This is
-// the innermost loop of every read. A row of a block is short, most often 32 bytes: a call of memmove for each would
-// take as long as the copy. The last 32 bytes of a row may overlap those before. On some processors CopyRows also prefetches the rows that lie ahead bytes further in
-// memory. That address may be invalid.
+// CopyRows copies rows of n bytes. They are dstStride bytes apart in dst and srcStride bytes apart in src. This is the
+// innermost loop of every read. A row of a block is short, most often 32 bytes: a call of memmove for each would take
+// as long as the copy. The last 32 bytes of a row may overlap those before. On some processors CopyRows also prefetches
+// the rows that lie ahead bytes further in memory. That address may be invalid.
 func CopyRows(dst, src []byte, n, rows, dstStride, srcStride, ahead int) {
 	if n == 0 || rows == 0 {
 		return

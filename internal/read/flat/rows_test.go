@@ -25,7 +25,8 @@ func TestCopyRows(t *testing.T) {
 						}
 					}
 					if !bytes.Equal(got, want) {
-						t.Fatalf("%d rows of %d bytes with strides %v, prefetching %d bytes ahead: wrong bytes", rows, n, strides, ahead)
+						t.Fatalf("%d rows of %d bytes with strides %v, prefetching %d bytes ahead: wrong bytes", rows,
+							n, strides, ahead)
 					}
 				}
 			}
@@ -51,8 +52,8 @@ func TestCopyRowsChecksBounds(t *testing.T) {
 	}
 }
 
-// TestGatherRows compares rows of several blocks with a loop over the bytes. The second to last block is short, so it and the last one are left out,
-// or no block is.
+// TestGatherRows compares rows of several blocks with a loop over the bytes. The second to last block is short, so it
+// and the last one are left out, or no block is.
 func TestGatherRows(t *testing.T) {
 	for _, n := range []int{32, 64, 96, 512} {
 		for _, rows := range []int{1, 2, 3, 32} {
@@ -82,7 +83,8 @@ func TestGatherRows(t *testing.T) {
 						}
 					}
 					if done != expected || !bytes.Equal(got, want) {
-						t.Fatalf("%d rows of %d bytes, %d blocks, short %v: %d blocks, or wrong bytes", rows, n, count, short, done)
+						t.Fatalf("%d rows of %d bytes, %d blocks, short %v: %d blocks, or wrong bytes", rows, n, count,
+							short, done)
 					}
 				}
 			}

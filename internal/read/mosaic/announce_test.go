@@ -9,7 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// row is a mag of three cubes in a row, of 4 × 4 × 4 blocks of one voxel. Cube 0 is absent, and cube 2 cannot be opened.
+// row is a mag of three cubes in a row, of 4 × 4 × 4 blocks of one voxel. Cube 0 is absent, and cube 2 cannot be
+// opened.
 type row struct {
 	oneCube
 	announced *[]volume.Box
@@ -42,7 +43,8 @@ func (a announcer) Announce(_ context.Context, box volume.Box) {
 	*a.announced = append(*a.announced, box)
 }
 
-// TestAnnounce: a cube gets the part of an announcement that lies in it, in its own coordinates. Cubes that cannot be opened are left out.
+// TestAnnounce: a cube gets the part of an announcement that lies in it, in its own coordinates. Cubes that cannot be
+// opened are left out.
 func TestAnnounce(t *testing.T) {
 	var got []volume.Box
 	m, err := New(row{announced: &got}, false)

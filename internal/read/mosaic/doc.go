@@ -4,9 +4,9 @@
 // block without opening a file. Only in a mag of more than 20,000 cubes, the first read of a cube opens it to learn its
 // version. Cubes are opened when a block must be decoded, and stay open for a while.
 //
-// Surveys detect changes of the source. A survey lists all cubes of the mag, many directories at a time. It is valid for
-// one second, or longer if it takes long. For files of few cubes, these cubes are checked instead, unless the source
-// answers late.
+// Surveys detect changes of the source. A survey lists all cubes of the mag, many directories at a time. It is valid
+// for one second, or longer if it takes long. For files of few cubes, these cubes are checked instead, unless the
+// source answers late.
 //
 // A reader waits while its cube is opened, and while the survey that it needs is taken. It waits for nothing else.
 //
@@ -19,8 +19,7 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - If a mag has too many cubes for a snapshot, a file made of the whole mag has each cube as it was when the cube was
-//     first needed, not when the file was opened. If the bounding box is found from the cubes, boxes may be cut at
-//     the bounding box of a second ago.
-//     `TestSnapshotOfMany`
+//   - If a mag has too many cubes for a snapshot, a file made of the whole mag has each cube as it was when the cube
+//     was first needed, not when the file was opened. If the bounding box is found from the cubes, boxes may be cut at
+//     the bounding box of a second ago. `TestSnapshotOfMany`
 package mosaic

@@ -16,8 +16,8 @@ import (
 // DurableVersion identifies what the Mosaic shows beyond the end of the process: a Mosaic of the same mag has the same
 // durable version if all cubes and all metadata are the same, in this process or another.
 //
-// Where that cannot be known, it is Version: if there are more than 20,000 cubes, if one of them cannot be described, or
-// if the metadata changed about when this process read them or later.
+// Where that cannot be known, it is Version: if there are more than 20,000 cubes, if one of them cannot be described,
+// or if the metadata changed about when this process read them or later.
 func (m *Mosaic) DurableVersion() vfs.Version {
 	m.durableOnce.Do(func() {
 		m.durable = m.version // also after a panic
@@ -57,7 +57,8 @@ func (m *Mosaic) digest(usable func(fs.FileInfo) bool) (v vfs.Version, ok bool) 
 		fmt.Fprintf(h, " %x", vfs.VersionOf(file))
 	}
 	cubes := *m.snapshot.survey.cubes
-	for _, c := range slices.SortedFunc(maps.Keys(cubes), func(a, b volume.Vec) int { return slices.Compare(a[:], b[:]) }) {
+	for _, c := range slices.SortedFunc(maps.Keys(cubes),
+		func(a, b volume.Vec) int { return slices.Compare(a[:], b[:]) }) {
 		if cubes[c] == unreadable {
 			return v, false
 		}

@@ -55,8 +55,8 @@ func (m *Mosaic) Fill(ctx context.Context, blocks []volume.Block, memory func(at
 	}
 }
 
-// Announce implements [volume.Announcer]. It opens the cubes of the box, unless they are many. It stops at the first cube that takes no
-// announcements: the others do not, either.
+// Announce implements [volume.Announcer]. It opens the cubes of the box, unless they are many. It stops at the first
+// cube that takes no announcements: the others do not, either.
 func (m *Mosaic) Announce(ctx context.Context, box volume.Box) {
 	cubes := box.Div(m.blocks)
 	if !hasAtMost(cubes, m.surveyor.limits.announced()) {

@@ -64,7 +64,8 @@ func (m *Mosaic) use(c volume.Vec) (h *handle, first bool) {
 	return h, first
 }
 
-// open opens the cube of a handle. A panic is the error of all who wait for the handle: the cube must not be treated as absent.
+// open opens the cube of a handle. A panic is the error of all who wait for the handle: the cube must not be treated as
+// absent.
 func (m *Mosaic) open(h *handle) {
 	defer close(h.opened)
 	h.file, h.err = guard.Call("mosaic.open", func() (volume.CubeFile, error) {

@@ -111,8 +111,8 @@ func (private) Info() fs.FileInfo {
 	return info
 }
 
-// TestCubeOfFewerUsers reads a cube that has fewer permissions than the survey says. The snapshot does not have its version. If other users
-// have files of the mosaic open, they must not get its voxels.
+// TestCubeOfFewerUsers reads a cube that has fewer permissions than the survey says. The snapshot does not have its
+// version. If other users have files of the mosaic open, they must not get its voxels.
 func TestCubeOfFewerUsers(t *testing.T) {
 	for _, c := range []struct {
 		cube   volume.CubeFile

@@ -27,8 +27,8 @@ func (m *Mosaic) Info() (fs.FileInfo, error) {
 	return cubesInfo{base, m.surveyor.valid(), m.surveyor.shared}, nil
 }
 
-// StatMag describes the directory of a mag, with permissions for users who may also read the metadata that its voxels depend
-// on.
+// StatMag describes the directory of a mag, with permissions for users who may also read the metadata that its voxels
+// depend on.
 func StatMag(mag volume.Mag) (fs.FileInfo, error) {
 	info, err := mag.Stat()
 	if err != nil {

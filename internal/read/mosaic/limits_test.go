@@ -72,8 +72,8 @@ func allBoxes() (all []volume.Box) {
 	return all
 }
 
-// TestAllChanges changes one cube of all sets of 2 × 2 cubes, with all limits. The change counts for exactly the boxes that have the cube, and
-// reading the cube in the old snapshot is an error, if its handle is not open.
+// TestAllChanges changes one cube of all sets of 2 × 2 cubes, with all limits. The change counts for exactly the boxes
+// that have the cube, and reading the cube in the old snapshot is an error, if its handle is not open.
 func TestAllChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n := range 16 * 4 * 2 * 4 * 3 {
@@ -84,7 +84,8 @@ func TestAllChanges(t *testing.T) {
 			mag := newSmallMag(cubes)
 			before := mag.cubes[[2]int{changed % 2, changed / 2}]
 			version = 2 * version // 0: the cube is removed
-			what := fmt.Sprintf("cubes %04b, cube %d becomes %d, versions of %d, checks of %d", cubes, changed, version, complete, few)
+			what := fmt.Sprintf("cubes %04b, cube %d becomes %d, versions of %d, checks of %d", cubes, changed, version,
+				complete, few)
 			m, err := newMosaic(&surveyor{mag: mag, limits: limits{complete: complete, few: few, rows: 9, idle: 4}})
 			if err != nil {
 				t.Fatal(err)
@@ -112,12 +113,14 @@ func TestAllChanges(t *testing.T) {
 			time.Sleep(2 * ttl.Least)
 			for _, box := range allBoxes() {
 				switch same, current := before == version || !box.Contains(at), m.Current(box); {
-				case same && !current && (len(mag.cubes) <= complete) != m.snapshot.complete(): // the next snapshot is of the other kind
+				// the next snapshot is of the other kind
+				case same && !current && (len(mag.cubes) <= complete) != m.snapshot.complete():
 				case current != same:
 					t.Errorf("%s: current in %v: %v", what, box, current)
 				}
 			}
-			if _, err := volume.ReadBlock(t.Context(), m, at); before != 0 && version != before && !errors.Is(err, vfs.ErrChanged) {
+			if _, err := volume.ReadBlock(t.Context(), m, at); before != 0 && version != before &&
+				!errors.Is(err, vfs.ErrChanged) {
 				t.Errorf("%s: it can be read: %v", what, err)
 			}
 			synctest.Wait()
@@ -125,8 +128,8 @@ func TestAllChanges(t *testing.T) {
 	})
 }
 
-// TestAllAnnouncements announces all boxes of all sets of 2 × 2 cubes, with all limits. Each cube gets its part, or none does if they are many.
-// No more cubes stay open than are kept.
+// TestAllAnnouncements announces all boxes of all sets of 2 × 2 cubes, with all limits. Each cube gets its part, or
+// none does if they are many. No more cubes stay open than are kept.
 func TestAllAnnouncements(t *testing.T) {
 	for cubes := range 16 {
 		for idle := 1; idle < 20; idle++ {
@@ -142,8 +145,10 @@ func TestAllAnnouncements(t *testing.T) {
 				open := 0
 				for c := range m.Bounds().All() {
 					got, announced := mag.announced[c]
-					if want := few && box.Contains(c) && mag.cubes[[2]int{c[0], c[1]}] != 0; announced != want || want && got != (volume.Box{Max: volume.Cube(1)}) {
-						t.Errorf("cubes %04b, %d stay open, %v is announced: cube %v got %v, %v", cubes, idle, box, c, got, announced)
+					if want := few && box.Contains(c) && mag.cubes[[2]int{c[0], c[1]}] != 0; announced != want ||
+						want && got != (volume.Box{Max: volume.Cube(1)}) {
+						t.Errorf("cubes %04b, %d stay open, %v is announced: cube %v got %v, %v", cubes, idle, box, c,
+							got, announced)
 					}
 					if _, err := volume.ReadBlock(t.Context(), m, c); err != nil {
 						t.Error(err)

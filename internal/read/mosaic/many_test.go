@@ -13,7 +13,8 @@ import (
 func TestSurveyTakesNoMemory(t *testing.T) {
 	const limit = 64 << 20
 	n := voxeltest.Large(1_000_000)
-	header, err := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8, Channels: 1}.MarshalBinary()
+	header, err := wkw.Header{CubeBlocks: 1, BlockSide: 1, BlockType: wkw.Raw, Type: volume.Uint8,
+		Channels: 1}.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,8 @@ func TestSurveyTakesNoMemory(t *testing.T) {
 	var s *survey
 	peak := voxeltest.PeakHeap(func() { s = takeSurvey(root.Mag, true, usual.complete) })
 	want := volume.Box{Max: volume.Vec{n, 1, 1}}
-	if s.err != nil || s.bounds != want || s.stored != int64(n*len(header)) || s.cubes != nil && n > usual.complete || s.unlisted {
+	if s.err != nil || s.bounds != want || s.stored != int64(n*len(header)) || s.cubes != nil && n > usual.complete ||
+		s.unlisted {
 		t.Errorf("got %v, %v, %d stored bytes", s.err, s.bounds, s.stored)
 	}
 	if peak > limit {

@@ -47,7 +47,8 @@ type Mosaic struct {
 	idle    *lru.Cache[volume.Vec, *handle] // without users; the budget is a number of handles
 	files   int                             // open files that read from the mosaic
 	opens   int                             // calls of Open
-	unused  bool                            // no file is open, since idleTimeout: handles without users are closed at once
+	// no file is open, since idleTimeout: handles without users are closed at once
+	unused bool
 }
 
 var _ volume.Keyed = (*Mosaic)(nil)
@@ -77,8 +78,10 @@ func newMosaic(w *surveyor) (*Mosaic, error) {
 	}
 	g := s.grid
 	m := &Mosaic{
-		mag: w.mag, surveyor: w, snapshot: &snapshot{mag: w.mag, survey: s, most: w.limits.few}, cube: g, blocks: g.Blocks(), bounds: s.bounds, grid: g,
-		index: cubeIndex{mag: w.mag, most: w.limits.rows}, handles: map[volume.Vec]*handle{}, idle: lru.New[volume.Vec, *handle](int64(w.limits.idle)),
+		mag: w.mag, surveyor: w, snapshot: &snapshot{mag: w.mag, survey: s, most: w.limits.few}, cube: g,
+		blocks: g.Blocks(), bounds: s.bounds, grid: g,
+		index: cubeIndex{mag: w.mag, most: w.limits.rows}, handles: map[volume.Vec]*handle{},
+		idle: lru.New[volume.Vec, *handle](int64(w.limits.idle)),
 	}
 	m.grid.Size = m.Local(s.bounds).Max.CeilDiv(g.Size).Max(volume.Cube(1)).Mul(g.Size)
 	id := binary.LittleEndian.AppendUint64(nil, uint64(lastMosaic.Add(1)))

@@ -24,8 +24,8 @@ func (m *listedCubes) Cubes(zy ...int) ([]int, error) {
 
 func (*listedCubes) Bounds() (volume.Box, error) { return volume.Box{Max: volume.Vec{2, 1, 1}}, nil }
 
-// TestCubeThatIsNotListed: some file systems find a name that they do not list. No survey has such a cube, so it does not count as new: each
-// open would take another snapshot.
+// TestCubeThatIsNotListed: some file systems find a name that they do not list. No survey has such a cube, so it does
+// not count as new: each open would take another snapshot.
 func TestCubeThatIsNotListed(t *testing.T) {
 	mag := &listedCubes{xs: []int{0}}
 	m, err := New(mag, false)
@@ -61,7 +61,8 @@ func (m partlyListed) Cubes(zy ...int) ([]int, error) {
 func TestDirectoryThatCannotBeListed(t *testing.T) {
 	for level := range 3 {
 		t.Run(fmt.Sprint("level ", level), func(t *testing.T) {
-			m, err := New(partlyListed{oneCube{open: func() (volume.CubeFile, error) { return seven{}, nil }}, level}, false)
+			m, err := New(partlyListed{oneCube{open: func() (volume.CubeFile, error) { return seven{}, nil }}, level},
+				false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -34,8 +34,8 @@ func (m *Mosaic) Has(box volume.Box) (bool, error) {
 	return false, nil
 }
 
-// LZ4Sizes returns the lengths of the LZ4 blocks that are stored for blocks of one cube, as [volume.LZ4Source] does. It opens
-// the cube. There is at least one block.
+// LZ4Sizes returns the lengths of the LZ4 blocks that are stored for blocks of one cube, as [volume.LZ4Source] does. It
+// opens the cube. There is at least one block.
 func (m *Mosaic) LZ4Sizes(ctx context.Context, blocks []volume.Vec) (sizes []int64, err error) {
 	err = m.withCube(ctx, blocks[0].Div(m.blocks), func(f volume.CubeFile, lo volume.Vec) error {
 		source, ok := f.(volume.LZ4Source)
@@ -52,8 +52,8 @@ func (m *Mosaic) LZ4Sizes(ctx context.Context, blocks []volume.Vec) (sizes []int
 	return sizes, err
 }
 
-// FillLZ4 copies the LZ4 blocks that are stored for blocks of one cube into memory, as [volume.LZ4Source] does. LZ4Sizes
-// of the blocks is not nil. It returns the error of a block that has one.
+// FillLZ4 copies the LZ4 blocks that are stored for blocks of one cube into memory, as [volume.LZ4Source] does.
+// LZ4Sizes of the blocks is not nil. It returns the error of a block that has one.
 func (m *Mosaic) FillLZ4(ctx context.Context, blocks []volume.Vec, memory func(at volume.Vec) []byte) error {
 	return m.withCube(ctx, blocks[0].Div(m.blocks), func(f volume.CubeFile, lo volume.Vec) error {
 		source, ok := f.(volume.LZ4Source)
@@ -69,8 +69,8 @@ func (m *Mosaic) FillLZ4(ctx context.Context, blocks []volume.Vec, memory func(a
 	})
 }
 
-// firstError returns the error of a block, if one has an error. It is the first, or one that says that the file handle is
-// stale.
+// firstError returns the error of a block, if one has an error. It is the first, or one that says that the file handle
+// is stale.
 func firstError(blocks []volume.Block) (first error) {
 	for _, b := range blocks {
 		if first == nil || errors.Is(b.Err, syscall.ESTALE) {

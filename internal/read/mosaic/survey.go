@@ -59,7 +59,8 @@ func (s *survey) agrees(o *survey, cubes volume.Box, whole bool) bool {
 	switch {
 	case s == o:
 		return true
-	case s.err != nil || o.err != nil || s.grid != o.grid || s.access != o.access || (s.cubes == nil) != (o.cubes == nil):
+	case s.err != nil || o.err != nil || s.grid != o.grid || s.access != o.access ||
+		(s.cubes == nil) != (o.cubes == nil):
 		return false
 	case whole && s.bounds != o.bounds:
 		return false

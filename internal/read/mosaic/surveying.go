@@ -21,8 +21,8 @@ type surveying struct {
 	*survey
 }
 
-// takeSurvey lists all cubes of a mag, many directories at a time. It keeps the versions of all cubes if there are at most most of
-// them. If shared, it also joins their access. It holds only some entries of the directories in memory.
+// takeSurvey lists all cubes of a mag, many directories at a time. It keeps the versions of all cubes if there are at
+// most most of them. If shared, it also joins their access. It holds only some entries of the directories in memory.
 func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
 	s := &surveying{mag: mag, shared: shared, most: most, survey: &survey{
 		access: access.Unrestricted, cubes: &versions{}, Answer: ttl.Ask(), generation: vfs.GenerationOf(mag),
@@ -41,8 +41,8 @@ func takeSurvey(mag volume.Mag, shared bool, most int) *survey {
 	return s.survey
 }
 
-// list adds a level of the index of cubes, and yields the numbers of its directories. If it adds directories again, that does not
-// change the survey.
+// list adds a level of the index of cubes, and yields the numbers of its directories. If it adds directories again,
+// that does not change the survey.
 func (s *surveying) list(zy ...int) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		for entries, err := range volume.DescribeCubes(s.mag, zy...) {

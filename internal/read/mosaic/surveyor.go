@@ -65,10 +65,12 @@ func (w *surveyor) fresh() *survey {
 	return w.take()
 }
 
-// take takes a survey. The caller holds taking. If the cubes have not changed, the survey shares the map of the last one.
+// take takes a survey. The caller holds taking. If the cubes have not changed, the survey shares the map of the last
+// one.
 func (w *surveyor) take() *survey {
 	s, last := takeSurvey(w.mag, w.shared, w.limits.complete), w.last()
-	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) && s.cubes.hasAll(*last.cubes, volume.Everywhere()) {
+	if last != nil && s.cubes != nil && last.cubes != nil && len(*s.cubes) == len(*last.cubes) &&
+		s.cubes.hasAll(*last.cubes, volume.Everywhere()) {
 		s.cubes = last.cubes
 	}
 	w.latest.Store(s)

@@ -95,7 +95,8 @@ func (p *planeMag) StatCubes(zyx ...int) (fs.FileInfo, error) {
 	return fs.Stat(fstest.MapFS{"x": {Data: make([]byte, version)}}, "x")
 }
 
-// TestFewCubesAreChecked changes a cube. A file of few cubes shows the change at once, if the source does not answer late.
+// TestFewCubesAreChecked changes a cube. A file of few cubes shows the change at once, if the source does not answer
+// late.
 func TestFewCubesAreChecked(t *testing.T) {
 	p := newPlaneMag(20)
 	m, err := New(p, true)
@@ -229,7 +230,8 @@ func TestVersionsSame(t *testing.T) {
 		} else {
 			b[changed] = vfs.Version{99}
 		}
-		for _, box := range []volume.Box{{Max: volume.Vec{5, 4, 3}}, volume.Everywhere(), {Min: volume.Vec{1, 1, 1}, Max: volume.Vec{3, 3, 2}}, {}} {
+		for _, box := range []volume.Box{{Max: volume.Vec{5, 4, 3}}, volume.Everywhere(),
+			{Min: volume.Vec{1, 1, 1}, Max: volume.Vec{3, 3, 2}}, {}} {
 			want := !box.Contains(changed)
 			if a.same(b, box) != want || b.same(a, box) != want {
 				t.Errorf("%v changed, %v: expected %v", changed, box, want)

@@ -15,8 +15,8 @@ func slabsOf(from, end int) volume.Box {
 	return volume.Box{Min: volume.Vec{0, 0, from}, Max: volume.Vec{8, 8, end}}
 }
 
-// TestAnnounce: a sequential reader announces each slab of a local disk once, in pairs, ahead of the slab that it decodes. Nothing is
-// announced of other sources, by other readers, or if slabs are decoded in parts.
+// TestAnnounce: a sequential reader announces each slab of a local disk once, in pairs, ahead of the slab that it
+// decodes. Nothing is announced of other sources, by other readers, or if slabs are decoded in parts.
 func TestAnnounce(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -46,7 +46,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestAnnouncedEnd: what is announced ends where a pair of slabs ends, in the numbers of the grid, and has a bounded size.
+// TestAnnouncedEnd: what is announced ends where a pair of slabs ends, in the numbers of the grid, and has a bounded
+// size.
 func TestAnnouncedEnd(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -61,7 +62,8 @@ func TestAnnouncedEnd(t *testing.T) {
 		{"slabs of 256 MiB", volume.Uint64, 0, []int{0, 1, 2, 3, 4, 5, 6, 7}},
 	} {
 		size := volume.Vec{1024, 1024, 256}
-		a := flat.New(voxeltest.Grid(size, volume.Cube(32), c.voxel, 1), volume.Box{Min: volume.Vec{0, 0, 32 * c.minZ}, Max: size}, volume.Box{Max: size})
+		a := flat.New(voxeltest.Grid(size, volume.Cube(32), c.voxel, 1), volume.Box{Min: volume.Vec{0, 0, 32 * c.minZ},
+			Max: size}, volume.Box{Max: size})
 		for i, want := range c.want {
 			if got := newLayout(a, &usual).announcedEnd(i); got != want {
 				t.Errorf("%s: portion %d: got %d, expected %d", c.name, i, got, want)

@@ -33,8 +33,8 @@ func floorDiv(a, b int) int {
 	return a / b
 }
 
-// TestLongReads: a reader of a source whose requests should be long decodes two slabs at a time, in whole cells, and each block once.
-// With too little memory for two slabs, it decodes one.
+// TestLongReads: a reader of a source whose requests should be long decodes two slabs at a time, in whole cells, and
+// each block once. With too little memory for two slabs, it decodes one.
 func TestLongReads(t *testing.T) {
 	for _, test := range []struct{ budget, longest int64 }{{4 * fitsOneReader, 32}, {fitsOneReader, 16}} {
 		inScene(t, test.budget, func(t *testing.T, s *scene) {

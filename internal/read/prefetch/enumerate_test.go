@@ -22,7 +22,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// tiny are limits that arrays of some hundred bytes exceed. Memory is in blocks of up to 64 bytes, which take 256 bytes more.
+// tiny are limits that arrays of some hundred bytes exceed. Memory is in blocks of up to 64 bytes, which take 256 bytes
+// more.
 var tiny = limits{
 	page:              tinyPage,
 	wideSlack:         24,
@@ -101,7 +102,8 @@ const (
 )
 
 func (c enumerated) String() string {
-	return fmt.Sprintf("%v in blocks of %v at %v after %d, clipped %v, source %d, sink %d, readers %d, hint %d, settle %v",
+	return fmt.Sprintf(
+		"%v in blocks of %v at %v after %d, clipped %v, source %d, sink %d, readers %d, hint %d, settle %v",
 		c.size, c.block, c.lo, c.head, c.clipped, c.source, c.sink, c.readers, c.hint, c.settle)
 }
 
@@ -115,7 +117,8 @@ type enumeratedSource struct {
 }
 
 func (s enumeratedSource) Speed() vfs.Speed {
-	speed := vfs.Speed{AtOnce: s.kind == local, Late: s.kind >= late && s.kind != damaged, Near: s.kind == near || s.kind == nearAtFirst && s.near.Load() > 0}
+	speed := vfs.Speed{AtOnce: s.kind == local, Late: s.kind >= late && s.kind != damaged, Near: s.kind == near ||
+		s.kind == nearAtFirst && s.near.Load() > 0}
 	if speed.Late && s.kind != late {
 		speed.Long = 64
 	}
@@ -155,7 +158,8 @@ func (c enumerated) run(t testing.TB, p *Prefetcher) {
 		src.Damaged = map[volume.Vec]error{bad: errDamaged}
 		r.bad = func(off int64) bool {
 			at := off / int64(1) % int64(c.size[0])
-			v := volume.Vec{int(at), int(off / int64(c.size[0]) % int64(c.size[1])), int(off / int64(c.size[0]*c.size[1]))}.Add(c.lo)
+			v := volume.Vec{int(at), int(off / int64(c.size[0]) % int64(c.size[1])),
+				int(off / int64(c.size[0]*c.size[1]))}.Add(c.lo)
 			return v.Div(c.block) == bad && valid.Contains(v)
 		}
 	}
@@ -336,7 +340,8 @@ func (r *enumeratedRun) parts() iter.Seq[turn] {
 		case inPlanes:
 			for z := range size / r.plane {
 				plane := span.Of(z*r.plane, r.plane)
-				if !yield(turn{plane.To(plane.Start() + tinyPage), false}) || r.plane > tinyPage && !yield(turn{plane.From(plane.Start() + tinyPage), false}) {
+				if !yield(turn{plane.To(plane.Start() + tinyPage), false}) ||
+					r.plane > tinyPage && !yield(turn{plane.From(plane.Start() + tinyPage), false}) {
 					return
 				}
 			}
@@ -379,11 +384,12 @@ func (r *enumeratedRun) readSlices(p *Prefetcher, a Array) {
 	time.Sleep(2 * closeDelay)
 }
 
-// budgets are those of caches in which nothing, some blocks, some rows of blocks, slabs, or all of a small array can be reserved.
+// budgets are those of caches in which nothing, some blocks, some rows of blocks, slabs, or all of a small array can be
+// reserved.
 var budgets = []int64{0, 24 * tinyBlock, 80 * tinyBlock, 400 * tinyBlock, 4000 * tinyBlock}
 
-// every makes a test try every nth case only. n has no factor in common with the number of values of any property, so that all pairs of
-// properties are tried.
+// every makes a test try every nth case only. n has no factor in common with the number of values of any property, so
+// that all pairs of properties are tried.
 var every = flag.Int("every", 241, "TestAllReaders tries one of so many cases; a prime number above 11, or 1")
 
 // runEnumerated runs every nth case with each budget, each budget in a bubble of its own.
@@ -412,7 +418,8 @@ func runEnumerated(t *testing.T, budgets []int64, every int, cases iter.Seq[enum
 					}
 					e.run(t, p)
 					if n := guard.Count() - panics; n > 0 {
-						t.Errorf("%d panics: all reads may be right, but nothing is done ahead of the reader any more", n)
+						t.Errorf("%d panics: all reads may be right, but nothing is done ahead of the reader any more",
+							n)
 					}
 					if t.Failed() {
 						t.Fatalf("budget %d, %v", budget, e)
@@ -423,14 +430,15 @@ func runEnumerated(t *testing.T, budgets []int64, every int, cases iter.Seq[enum
 	}
 }
 
-// TestAllSizes reads all arrays of 1 to 9 voxels a side in blocks of 1 to 4 from one end to the other, at all offsets in a block and in a
-// page.
+// TestAllSizes reads all arrays of 1 to 9 voxels a side in blocks of 1 to 4 from one end to the other, at all offsets
+// in a block and in a page.
 func TestAllSizes(t *testing.T) {
 	runEnumerated(t, budgets[1:4], 1, func(yield func(enumerated) bool) {
 		for size := range (volume.Box{Min: volume.Cube(1), Max: volume.Cube(10)}).All() {
 			for block := 1; block <= 4; block++ {
 				for i := range block * (tinyPage + 1) {
-					e := enumerated{size: size, block: volume.Cube(block), lo: volume.Cube(i % block), head: int64(i / block), sink: allSink, settle: true}
+					e := enumerated{size: size, block: volume.Cube(block), lo: volume.Cube(i % block),
+						head: int64(i / block), sink: allSink, settle: true}
 					if !yield(e) {
 						return
 					}
@@ -449,7 +457,8 @@ func TestAllReaders(t *testing.T) {
 					for i := range 2 * 2 * 2 * 3 * 3 * int(readerKinds) * int(sinkKinds) * int(sourceKinds) {
 						pick := func(count int) int { p := i % count; i /= count; return p }
 						e := enumerated{size: volume.Vec{plane[0], plane[1], z}, block: volume.Cube(block)}
-						e.readers, e.sink, e.source = readerKind(pick(int(readerKinds))), sinkKind(pick(int(sinkKinds))), sourceKind(pick(int(sourceKinds)))
+						e.readers, e.sink, e.source = readerKind(pick(int(readerKinds))),
+							sinkKind(pick(int(sinkKinds))), sourceKind(pick(int(sourceKinds)))
 						e.hint, e.head = Hint(pick(3)), int64(pick(3))
 						e.settle, e.clipped, e.lo = pick(2) == 0, pick(2) == 0, volume.Cube((block-1)*pick(2))
 						if !yield(e) {

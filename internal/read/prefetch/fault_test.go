@@ -33,8 +33,8 @@ func TestCloseWhileDecoding(t *testing.T) {
 	}
 }
 
-// TestCacheClosed closes the cache under a reader. The reader still reads from portions. Other reads return the error of
-// the cache.
+// TestCacheClosed closes the cache under a reader. The reader still reads from portions. Other reads return the error
+// of the cache.
 func TestCacheClosed(t *testing.T) {
 	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
 		r := s.openAll(HintSequential)
@@ -62,7 +62,8 @@ func TestDamagedPortion(t *testing.T) {
 				for off := int64(0); off < 32*scenePlane; off += 32 * k { // a row of blocks
 					y, z := r.array.RowAt(off)
 					bad := y/64 == 2 && z/8 == 1
-					if _, err := r.ReadAt(t.Context(), make([]byte, 32*k), off); errors.Is(err, errDamaged) != bad || !bad && err != nil {
+					if _, err := r.ReadAt(t.Context(), make([]byte, 32*k), off); errors.Is(err, errDamaged) != bad ||
+						!bad && err != nil {
 						t.Fatalf("rows %d of plane %d: %v", y, z, err)
 					}
 				}

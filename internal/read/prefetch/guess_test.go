@@ -56,8 +56,8 @@ func (s *scene) readRows(r *Reader, z int64) {
 	s.read(r, z*scenePlane+64*k, 64*k)
 }
 
-// TestGuess checks what is pushed for a reader of patches, before its reads return, and that each block is loaded once from the
-// second plane on.
+// TestGuess checks what is pushed for a reader of patches, before its reads return, and that each block is loaded once
+// from the second plane on.
 func TestGuess(t *testing.T) {
 	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
 		r, pages := s.openAll(NoHint), &pagesSink{t: t, of: map[int64]int{}}
@@ -78,8 +78,8 @@ func TestGuess(t *testing.T) {
 	})
 }
 
-// TestGuessProof checks that the first read of a later patch pushes all of its planes, without a page of the last one, and that
-// the read of this page pushes nothing.
+// TestGuessProof checks that the first read of a later patch pushes all of its planes, without a page of the last one,
+// and that the read of this page pushes nothing.
 func TestGuessProof(t *testing.T) {
 	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
 		r, pages := s.openAll(NoHint), &pagesSink{t: t, of: map[int64]int{}}
@@ -144,7 +144,8 @@ func TestGuessDamaged(t *testing.T) {
 	})
 }
 
-// TestPlaneIsNoPatch checks that nothing is guessed for a reader of whole planes. The kernel reads ahead of it into the next plane.
+// TestPlaneIsNoPatch checks that nothing is guessed for a reader of whole planes. The kernel reads ahead of it into the
+// next plane.
 func TestPlaneIsNoPatch(t *testing.T) {
 	c := cache.New(1 << 30)
 	defer c.Close()
@@ -163,11 +164,13 @@ func TestPlaneIsNoPatch(t *testing.T) {
 	}
 }
 
-// TestGuessWaits checks that a read does not wait long for a sink that waits for this read, nor for blocks that it does not need.
+// TestGuessWaits checks that a read does not wait long for a sink that waits for this read, nor for blocks that it does
+// not need.
 func TestGuessWaits(t *testing.T) {
 	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
 		r, stuck := s.openAll(NoHint), make(chan struct{})
-		r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Write: func([]byte, int64) bool { <-stuck; return true }})
+		r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k,
+			Write: func([]byte, int64) bool { <-stuck; return true }})
 		s.readRows(r, 9)
 		for z := int64(10); z < 20; z++ {
 			start := time.Now()

@@ -46,7 +46,8 @@ func checkLayout(t *testing.T, l layout, slabs int) {
 		y, z := a.RowAt(off)
 		at := volume.Vec{a.Box().Min[0], y, z}
 		if box := l.part(i, slabs).box; i < 0 || i >= l.count() || !box.Contains(at) {
-			t.Fatalf("%s: at returns part %[4]d of %[5]d for row %[2]d of plane %[3]d, which is not in it", name, y, z, i, l.count())
+			t.Fatalf("%s: at returns part %[4]d of %[5]d for row %[2]d of plane %[3]d, which is not in it", name, y, z,
+				i, l.count())
 		}
 	}
 	blocks, most := map[volume.Vec]bool{}, int64(0)
@@ -86,12 +87,14 @@ func checkLayout(t *testing.T, l layout, slabs int) {
 // TestLayoutOfHugeBoxes checks that no computation overflows.
 func TestLayoutOfHugeBoxes(t *testing.T) {
 	const far = 1 << 40
-	for _, size := range []volume.Vec{{far, 1 << 22, 1}, {1, 1 << 31, 1 << 31}, {1 << 20, 1 << 20, 1 << 22}, {far, 1, 1 << 22}, {1, far, 1 << 22}} {
+	for _, size := range []volume.Vec{{far, 1 << 22, 1}, {1, 1 << 31, 1 << 31}, {1 << 20, 1 << 20, 1 << 22},
+		{far, 1, 1 << 22}, {1, far, 1 << 22}} {
 		for _, lo := range []volume.Vec{{}, volume.Cube(-far), volume.Cube(far)} {
 			a := arrayOf(volume.Cube(100), volume.Box{Min: lo, Max: lo.Add(size)})
 			l := newLayout(a, &usual)
 			if l.bytes() <= 0 || l.windowMemory(1) < l.bytes() || l.arrayBytes() < l.bytes() {
-				t.Errorf("%v: a portion has %d bytes, a window needs %d, the array has %d", size, l.bytes(), l.windowMemory(1), l.arrayBytes())
+				t.Errorf("%v: a portion has %d bytes, a window needs %d, the array has %d", size, l.bytes(),
+					l.windowMemory(1), l.arrayBytes())
 			}
 			if i := l.at(a.Size() - 1); i != l.count()-1 {
 				t.Errorf("%v: the last byte is in portion %d of %d", size, i, l.count())

@@ -5,11 +5,12 @@ import (
 	"testing/synctest"
 )
 
-// TestNear: while a disk cache answers for an object store, a reader decodes one slab at a time, and its window does not grow. When the
-// source has to answer again, the next portion has two slabs. Each block is decoded once.
+// TestNear: while a disk cache answers for an object store, a reader decodes one slab at a time, and its window does
+// not grow. When the source has to answer again, the next portion has two slabs. Each block is decoded once.
 func TestNear(t *testing.T) {
 	const never = 32
-	for _, test := range []struct{ far, thick int64 }{ // the first plane that is far, and the first one with memory for two slabs
+	// the first plane that is far, and the first one with memory for two slabs
+	for _, test := range []struct{ far, thick int64 }{
 		{0, 1}, {1, 8}, {8, 8}, {12, never}, {never, never}, // at plane 12, the slab of plane 16 is decoded already
 	} {
 		far := test.far
@@ -29,7 +30,8 @@ func TestNear(t *testing.T) {
 					want *= 2
 				}
 				if z > 0 && (r.ledger.reserved < want || s.near.Load() && r.ledger.reserved > want) {
-					t.Errorf("far from plane %d: %d bytes reserved in plane %d, want %d", far, r.ledger.reserved, z, want)
+					t.Errorf("far from plane %d: %d bytes reserved in plane %d, want %d", far, r.ledger.reserved, z,
+						want)
 				}
 			}
 			s.expectState(r, sequential)
@@ -41,7 +43,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestNearDoesNotGrow: the window of a reader that is faster than its late source grows, unless a disk cache answers for it.
+// TestNearDoesNotGrow: the window of a reader that is faster than its late source grows, unless a disk cache answers
+// for it.
 func TestNearDoesNotGrow(t *testing.T) {
 	for _, near := range []bool{false, true} {
 		inScene(t, 16*fitsOneReader, func(t *testing.T, s *scene) {

@@ -19,18 +19,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestPanics injects panics into what is done ahead of readers. All reads have the right bytes, and all memory is given back.
+// TestPanics injects panics into what is done ahead of readers. All reads have the right bytes, and all memory is given
+// back.
 func TestPanics(t *testing.T) {
 	// prefetch.off is passed after a panic only.
-	for _, places := range []string{"prefetch.plan", "prefetch.plan prefetch.off", "prefetch.push", "prefetch.guess", "prefetch.series", "prefetch.end"} {
+	for _, places := range []string{"prefetch.plan", "prefetch.plan prefetch.off", "prefetch.push", "prefetch.guess",
+		"prefetch.series", "prefetch.end"} {
 		t.Run(places, func(t *testing.T) {
 			before := guard.Count()
 			for first := range int32(2) {
 				withPanics(t, strings.Fields(places), first, func(t *testing.T, p *Prefetcher) {
 					for i := range int(readerKinds) * int(sinkKinds) * 3 * 3 * 2 * 2 {
 						pick := func(count int) int { p := i % count; i /= count; return p }
-						e := enumerated{size: []volume.Vec{{7, 5, 9}, {4, 3, 5}}[pick(2)], block: volume.Cube(2), head: 3}
-						e.readers, e.sink, e.hint = readerKind(pick(int(readerKinds))), sinkKind(pick(int(sinkKinds))), Hint(pick(3))
+						e := enumerated{size: []volume.Vec{{7, 5, 9}, {4, 3, 5}}[pick(2)], block: volume.Cube(2),
+							head: 3}
+						e.readers, e.sink, e.hint = readerKind(pick(int(readerKinds))), sinkKind(pick(int(sinkKinds))),
+							Hint(pick(3))
 						e.source, e.settle = []sourceKind{local, late, distant}[pick(3)], pick(2) == 0
 						if e.run(t, p); t.Failed() {
 							t.Fatal(e)

@@ -60,8 +60,10 @@ func newPatches(a *flat.Array, memory int64, l *limits) patches {
 	size := a.Blocks().Size()
 	return patches{
 		limits: l,
-		plane:  a.PlaneBytes(), count: int64(box.Size()[2]), slab: int64(side[2]), above: int64(box.Min[2] - box.Min.Div(side)[2]*side[2]),
-		rows: a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]), l.maxGuess) * cache.BlockMemory(a.Grid().BlockBytes()),
+		plane:  a.PlaneBytes(), count: int64(box.Size()[2]), slab: int64(side[2]),
+		above: int64(box.Min[2] - box.Min.Div(side)[2]*side[2]),
+		rows:  a.RowBytes() * int64(side[1]), rowMemory: min(int64(size[0]),
+			l.maxGuess) * cache.BlockMemory(a.Grid().BlockBytes()),
 		memory: min(memory, l.maxGuess),
 	}
 }
@@ -161,7 +163,8 @@ func (p *patches) goOn(q *patch, z int64, read span.Span) (strided bool, g guess
 		return q.last > q.first, guess{}
 	}
 	if q.last == q.first && q.guessed == 0 && q.readahead > q.need.Start() {
-		q.need = span.New(q.need.Start(), q.readahead) // the kernel reads ahead of a reader, who did not need its last read
+		// the kernel reads ahead of a reader, who did not need its last read
+		q.need = span.New(q.need.Start(), q.readahead)
 	}
 	q.last = z
 	if proved {

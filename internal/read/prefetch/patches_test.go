@@ -19,8 +19,8 @@ func testPatches() *patches {
 	return &p
 }
 
-// mapped reads a patch as the kernel does for a reader that maps the file: the page of a row that is missing with 7 or 8 pages around it,
-// and then two times ahead of the reader. Planes that were guessed are in memory, but the pages that
+// mapped reads a patch as the kernel does for a reader that maps the file: the page of a row that is missing with 7 or
+// 8 pages around it, and then two times ahead of the reader. Planes that were guessed are in memory, but the pages that
 // were not guessed are read. It returns the planes of which something was read, and the guesses.
 func mapped(p *patches, z, planes, page, pages int64) (read []int64, guesses []guess) {
 	has := map[[2]int64]bool{} // plane and page
@@ -71,8 +71,8 @@ func mapped(p *patches, z, planes, page, pages int64) (read []int64, guesses []g
 	return read, guesses
 }
 
-// TestPatch checks of which planes of a first patch something is read: guesses become twice as large with each read, and end
-// with the slab.
+// TestPatch checks of which planes of a first patch something is read: guesses become twice as large with each read,
+// and end with the slab.
 func TestPatch(t *testing.T) {
 	p := testPatches()
 	read, guesses := mapped(p, 100, 64, 150, 17)
@@ -84,13 +84,14 @@ func TestPatch(t *testing.T) {
 			t.Errorf("guess %v has planes of two slabs", g)
 		}
 		if g.run.Start() != 150*usual.page || g.run.End() > 174*usual.page {
-			t.Errorf("guess of pages %d to %d, expected 150 to 174 at most", g.run.Start()/usual.page, g.run.End()/usual.page)
+			t.Errorf("guess of pages %d to %d, expected 150 to 174 at most", g.run.Start()/usual.page,
+				g.run.End()/usual.page)
 		}
 	}
 }
 
-// TestNextPatches checks that patches after the first one are guessed with their first read, but for a page of their last plane, and that
-// the run that is guessed becomes as short as that of the patches.
+// TestNextPatches checks that patches after the first one are guessed with their first read, but for a page of their
+// last plane, and that the run that is guessed becomes as short as that of the patches.
 func TestNextPatches(t *testing.T) {
 	p := testPatches()
 	mapped(p, 100, 64, 150, 17)
@@ -179,7 +180,8 @@ func TestGuessBounds(t *testing.T) {
 				continue
 			}
 			guesses++
-			if g.run.Start() < 0 || g.run.Start() > g.run.End() || g.run.End() > m || g.from > g.to || g.from < 1 || g.to > 1024 {
+			if g.run.Start() < 0 || g.run.Start() > g.run.End() || g.run.End() > m || g.from > g.to || g.from < 1 ||
+				g.to > 1024 {
 				t.Fatalf("guess %+v", g)
 			}
 		}

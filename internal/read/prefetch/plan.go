@@ -17,11 +17,12 @@ type plan struct {
 	state   state
 	pushing bool // portions are pushed to the sink
 
-	share     int64 // a quarter of what can be reserved
-	whole     bool  // a read of all of the array needs no portion, and any read at its start makes the reader sequential
-	fewBlocks bool  // a program that reads all of the array once, in large pieces, needs no page cache
-	undecided bool  // the reader may stop in the slab that it has reached: the next one is not started
-	alone     bool  // one thread reads
+	share int64 // a quarter of what can be reserved
+	// a read of all of the array needs no portion, and any read at its start makes the reader sequential
+	whole     bool
+	fewBlocks bool // a program that reads all of the array once, in large pieces, needs no page cache
+	undecided bool // the reader may stop in the slab that it has reached: the next one is not started
+	alone     bool // one thread reads
 
 	thin      bool         // there was not enough memory for portions of more than a slab
 	origin    int          // number of the part at which the reader has begun, or went on after a jump

@@ -17,7 +17,8 @@ import (
 
 // TestPlanIsPure parses the files of access and plan: they use no clock, no goroutine, no lock, no channel and no I/O.
 func TestPlanIsPure(t *testing.T) {
-	imports := []string{"iter", "maps", "math", "slices", "cache", "internal/read/flat", "internal/small/span", "internal/vfs", "volume"}
+	imports := []string{"iter", "maps", "math", "slices", "cache", "internal/read/flat", "internal/small/span",
+		"internal/vfs", "volume"}
 	ofCache := []string{"Keep", "Never", "IfSeen", "ShortTerm", "Always", "BlockMemory"}
 	for _, name := range []string{"access.go", "patches.go", "plan.go", "layout.go", "pushes.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -83,7 +84,8 @@ func (m *planned) used() (n int64) {
 
 func (m *planned) start(s part, most int64, isBehind func(part) bool) bool {
 	l := m.plan.layout
-	if s.number < 0 || s.count < 1 || s.number+s.count > l.count() || s.box.Empty() || s.box.Intersect(l.array.Box()) != s.box {
+	if s.number < 0 || s.count < 1 || s.number+s.count > l.count() || s.box.Empty() ||
+		s.box.Intersect(l.array.Box()) != s.box {
 		m.t.Errorf("portion %+v starts, of %d parts", s, l.count())
 	}
 	if _, ok := m.find(s.number); ok {
@@ -104,7 +106,8 @@ func (m *planned) start(s part, most int64, isBehind func(part) bool) bool {
 }
 
 func (m *planned) announce(blocks volume.Box) {
-	if blocks.Empty() || blocks.Intersect(m.plan.layout.blocks) != blocks || m.inOrder && !blocks.Intersect(m.told).Empty() {
+	if blocks.Empty() || blocks.Intersect(m.plan.layout.blocks) != blocks ||
+		m.inOrder && !blocks.Intersect(m.told).Empty() {
 		m.t.Errorf("blocks %v are announced, of %v, after %v", blocks, m.plan.layout.blocks, m.told)
 	}
 	m.told = m.told.Union(blocks)
@@ -199,7 +202,8 @@ func TestAllPlans(t *testing.T) {
 		pick := func(count int) int { n := rest % count; rest /= count; return n }
 		c := planCase{size: volume.Vec{4, 1 + pick(5)*2, 1 + pick(5)*2}, block: 1 + pick(4)}
 		c.lo, c.head, c.hint = volume.Cube(pick(2)*(c.block-1)), int64(pick(2)*3), Hint(pick(3))
-		c.world.speed = []vfs.Speed{{AtOnce: true}, {}, {Late: true}, {Late: true, Long: 64}, {Late: true, Long: 64, Near: true}}[pick(5)]
+		c.world.speed = []vfs.Speed{{AtOnce: true}, {}, {Late: true}, {Late: true, Long: 64},
+			{Late: true, Long: 64, Near: true}}[pick(5)]
 		sink := pick(4)
 		c.world.all, c.world.accepts, c.refuses = sink > 1, sink > 0, sink == 3
 		c.budget = budgets[pick(len(budgets))] / 2
@@ -222,7 +226,8 @@ func TestStartedInNextPlane(t *testing.T) {
 	a := flat.New(voxeltest.Grid(size, volume.Cube(4), volume.Uint8, 1), volume.Box{Max: size}, volume.Box{Max: size})
 	p := newPlan(a, NoHint, 0, &tiny)
 	busy := false
-	mem := &planned{t: t, plan: &p, budget: 2 * tinyBlock, inUse: func(part) bool { return busy }, starts: map[int]int{}}
+	mem := &planned{t: t, plan: &p, budget: 2 * tinyBlock, inUse: func(part) bool { return busy },
+		starts: map[int]int{}}
 	for off := int64(0); off < 2*a.PlaneBytes(); off += 8 {
 		busy = off >= 16 && off < 48
 		p.read(off, 8, world{speed: vfs.Speed{AtOnce: true}, all: true, accepts: true}, mem)
@@ -247,7 +252,8 @@ func TestFirstPlanes(t *testing.T) {
 		planes int64 // of a portion
 	}{{vfs.Speed{AtOnce: true}, 4}, {vfs.Speed{Late: true}, 4}, {vfs.Speed{Late: true, Long: 64}, 8}} {
 		p := newPlan(a, NoHint, 0, &tiny)
-		mem := &planned{t: t, plan: &p, budget: 400 * tinyBlock, inUse: func(part) bool { return false }, starts: map[int]int{}}
+		mem := &planned{t: t, plan: &p, budget: 400 * tinyBlock, inUse: func(part) bool { return false },
+			starts: map[int]int{}}
 		w := world{speed: c.speed, all: true, accepts: true}
 		p.read(0, 16, w, mem)
 		for z := int64(0); z < 64; z += c.planes {

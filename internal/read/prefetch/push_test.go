@@ -19,7 +19,8 @@ func TestPushedPages(t *testing.T) {
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
 	for _, head := range []int64{0, 352, 4096} {
-		for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33}, {1000, 1000, 33}} {
+		for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33},
+			{1000, 1000, 33}} {
 			grid := voxeltest.Grid(side, volume.Cube(32), volume.Uint8, 1)
 			src := voxeltest.Source{Shape: grid}
 			array := flat.New(grid, volume.Box{Max: side}, volume.Box{Max: side})
@@ -35,15 +36,17 @@ func TestPushedPages(t *testing.T) {
 				end := head + s.run(0).Start() + s.planes()*array.PlaneBytes()
 				missing := max(end/pageSize-(start+pageSize-1)/pageSize, 0)
 				var mu sync.Mutex
-				p := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10, Ahead: usual.kernelReadahead, Write: func(b []byte, off int64) bool {
-					mu.Lock()
-					defer mu.Unlock()
-					if off%pageSize != 0 || len(b)%pageSize != 0 || !bytes.Equal(b, want[off-head:][:len(b)]) {
-						t.Errorf("%v after %d: %d bytes at %d are wrong, or not whole pages", side, head, len(b), off)
-					}
-					missing -= int64(len(b)) / pageSize
-					return true
-				}}}
+				p := pusher{array: array, head: head, sink: vfs.Sink{All: true, Page: pageSize, Piece: 256 << 10,
+					Ahead: usual.kernelReadahead, Write: func(b []byte, off int64) bool {
+						mu.Lock()
+						defer mu.Unlock()
+						if off%pageSize != 0 || len(b)%pageSize != 0 || !bytes.Equal(b, want[off-head:][:len(b)]) {
+							t.Errorf("%v after %d: %d bytes at %d are wrong, or not whole pages", side, head, len(b),
+								off)
+						}
+						missing -= int64(len(b)) / pageSize
+						return true
+					}}}
 				p.position.Store(-usual.kernelReadahead)
 				p.push(t.Context(), s)
 				if missing != 0 {

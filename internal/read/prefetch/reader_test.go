@@ -21,7 +21,8 @@ func TestReadBounds(t *testing.T) {
 			n    int
 			want int
 			err  error
-		}{{-1, 1, 0, fs.ErrInvalid}, {size, 1, 0, io.EOF}, {size + 1, 1, 0, io.EOF}, {size - 1, 2, 1, io.EOF}, {size - 1, 1, 1, nil}, {0, 0, 0, nil}} {
+		}{{-1, 1, 0, fs.ErrInvalid}, {size, 1, 0, io.EOF}, {size + 1, 1, 0, io.EOF}, {size - 1, 2, 1, io.EOF},
+			{size - 1, 1, 1, nil}, {0, 0, 0, nil}} {
 			if n, err := r.ReadAt(t.Context(), make([]byte, c.n), c.off); n != c.want || err != c.err {
 				t.Errorf("%d bytes at %d: %d, %v, expected %d, %v", c.n, c.off, n, err, c.want, c.err)
 			}
@@ -31,7 +32,8 @@ func TestReadBounds(t *testing.T) {
 
 // TestStates takes each transition between the states of a Reader, and closes the Reader in each state.
 func TestStates(t *testing.T) {
-	// s: read on sequentially; e: read elsewhere; o: start a small array with HintOnce; i: be idle while another reader needs memory.
+	// s: read on sequentially; e: read elsewhere; o: start a small array with HintOnce; i: be idle while another reader
+	// needs memory.
 	for _, steps := range []string{"", "e", "s", "se", "ses", "sesei", "sei", "si", "sis", "o", "oe", "oi", "oio"} {
 		t.Run(steps, func(t *testing.T) {
 			inScene(t, fitsOneReader, func(t *testing.T, s *scene) {
@@ -113,8 +115,8 @@ func TestPausedReaderKeepsPortions(t *testing.T) {
 	})
 }
 
-// TestSmallArray: a small array with HintOnce is decoded ahead of its reader from the first byte on, each block once. A reader that starts
-// elsewhere, one of a larger array and one without memory are not sequential yet.
+// TestSmallArray: a small array with HintOnce is decoded ahead of its reader from the first byte on, each block once. A
+// reader that starts elsewhere, one of a larger array and one without memory are not sequential yet.
 func TestSmallArray(t *testing.T) {
 	small := volume.Box{Min: volume.Vec{60, 60, 6}, Max: volume.Vec{200, 200, 20}}
 	for _, c := range []struct {

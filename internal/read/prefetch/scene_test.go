@@ -24,7 +24,8 @@ var (
 	scenePlane  = int64(512 * 512)
 	slabBlocks  = 8 * 8
 	errDamaged  = errors.New("damaged")
-	sceneVoxels = sync.OnceValue(func() []byte { return voxeltest.Source{Shape: sceneGrid}.Flat(volume.Box{Max: sceneSize}) })
+	sceneVoxels = sync.OnceValue(
+		func() []byte { return voxeltest.Source{Shape: sceneGrid}.Flat(volume.Box{Max: sceneSize}) })
 )
 
 const (

@@ -59,7 +59,8 @@ func TestManyReaders(t *testing.T) {
 			for i := range 6 {
 				r := s.openAll([]Hint{NoHint, NoHint, HintSequential, HintOnce, NoHint, NoHint}[i])
 				if i < 2 {
-					r.Push(vfs.Sink{All: i == 0, Page: 4 * k, Piece: 256 * k, Write: func([]byte, int64) bool { return true }})
+					r.Push(vfs.Sink{All: i == 0, Page: 4 * k, Piece: 256 * k,
+						Write: func([]byte, int64) bool { return true }})
 				}
 				group.Go(func() {
 					defer r.Close()
@@ -72,7 +73,8 @@ func TestManyReaders(t *testing.T) {
 									at = 127*64*k - at
 								}
 								p := make([]byte, 64*k)
-								if _, err := r.ReadAt(t.Context(), p, at); err != nil || string(p) != string(sceneVoxels()[at:at+64*k]) {
+								if _, err := r.ReadAt(t.Context(), p, at); err != nil ||
+									string(p) != string(sceneVoxels()[at:at+64*k]) {
 									t.Errorf("reader %d, 64 KiB at %d: %v, or wrong bytes", i, at, err)
 								}
 							}

@@ -11,13 +11,14 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestSinkRefuses has a sink that refuses everything. Portions of whole slabs are useful without a sink. Portions of parts
-// of slabs are not used any more.
+// TestSinkRefuses has a sink that refuses everything. Portions of whole slabs are useful without a sink. Portions of
+// parts of slabs are not used any more.
 func TestSinkRefuses(t *testing.T) {
 	for budget, want := range map[int64]int{fitsTwoReaders: 4 * slabBlocks, fitsPartialSlabs: 32 * slabBlocks} {
 		inScene(t, budget, func(t *testing.T, s *scene) {
 			r := s.openAll(NoHint)
-			r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: usual.kernelReadahead, Write: func([]byte, int64) bool { return false }})
+			r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: usual.kernelReadahead,
+				Write: func([]byte, int64) bool { return false }})
 			s.read(r, 0, 32*scenePlane)
 			synctest.Wait()
 			if got := int(s.loads.Load()); got < 4*slabBlocks || got > want {
@@ -34,7 +35,8 @@ func TestReadDoesNotWaitForSink(t *testing.T) {
 	inScene(t, fitsPartialSlabs, func(t *testing.T, s *scene) {
 		r := s.openAll(NoHint)
 		stuck := make(chan struct{})
-		r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: usual.kernelReadahead, Write: func([]byte, int64) bool { <-stuck; return true }})
+		r.Push(vfs.Sink{All: true, Page: 4 * k, Piece: 256 * k, Ahead: usual.kernelReadahead,
+			Write: func([]byte, int64) bool { <-stuck; return true }})
 		s.read(r, 0, scenePlane)
 		s.expectState(r, sequential)
 		start := time.Now()

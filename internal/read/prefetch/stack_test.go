@@ -52,8 +52,8 @@ func TestStack(t *testing.T) {
 	})
 }
 
-// TestStackAhead checks when the slab after the one that is read is decoded: after four planes in order, but later if several
-// planes were open at a time. A slab has 8 planes.
+// TestStackAhead checks when the slab after the one that is read is decoded: after four planes in order, but later if
+// several planes were open at a time. A slab has 8 planes.
 func TestStackAhead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -78,7 +78,8 @@ func TestStackAhead(t *testing.T) {
 				for _, z := range c.planes {
 					r, closed := stack.Open(z)
 					if r == nil { // the first plane
-						r = s.open(volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{sceneSize[0], sceneSize[1], z + 1}}, HintSequential)
+						r = s.open(volume.Box{Min: volume.Vec{0, 0, z}, Max: volume.Vec{sceneSize[0], sceneSize[1],
+							z + 1}}, HintSequential)
 						s.read(r, 0, scenePlane)
 						r.Close()
 					} else {

@@ -9,7 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestWholeRead: a read of all of a small array that is read once decodes its blocks without a portion, and keeps no memory.
+// TestWholeRead: a read of all of a small array that is read once decodes its blocks without a portion, and keeps no
+// memory.
 func TestWholeRead(t *testing.T) {
 	box := volume.Box{Min: volume.Vec{70, 33, 3}, Max: volume.Vec{150, 120, 19}}
 	const blocks = 2 * 2 * 3

@@ -21,8 +21,8 @@ type Mag interface {
 
 // Voxels is what was written over the voxels of a mag.
 //
-// Its methods take a box, in absolute voxels of the mag, whose voxels are a flat array: x fastest, then y, then z. p is the
-// bytes of this array from byte off on, and lies in it. They may be called by several goroutines at once.
+// Its methods take a box, in absolute voxels of the mag, whose voxels are a flat array: x fastest, then y, then z. p is
+// the bytes of this array from byte off on, and lies in it. They may be called by several goroutines at once.
 type Voxels interface {
 	// Patch replaces those bytes of p that were written since the mag under it was made. The others stay as they are.
 	Patch(ctx context.Context, box volume.Box, p []byte, off int64) error

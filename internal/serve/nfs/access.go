@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
-// nobody is the user and the group of callers that have none: AUTH_NONE, and root of another machine. It is also the group of others there
-// who claim that of root.
+// nobody is the user and the group of callers that have none: AUTH_NONE, and root of another machine. It is also the
+// group of others there who claim that of root.
 const nobody = 65534
 
 // caller is the user whom a request counts as.
@@ -122,8 +122,8 @@ func (d *directories) stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// search fails with statusAccess unless the caller may search all directories above an entry. It looks at none below the first that
-// the caller may not search, so its error does not tell what exists there.
+// search fails with statusAccess unless the caller may search all directories above an entry. It looks at none below
+// the first that the caller may not search, so its error does not tell what exists there.
 func (d *directories) search(c caller, name string) error {
 	for dir := range above(name) {
 		info, err := d.stat(dir)

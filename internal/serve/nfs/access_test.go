@@ -27,19 +27,23 @@ func TestCaller(t *testing.T) {
 		{"another machine", alice, peer{}, caller{claim: alice}},
 		{"root of another machine", root, peer{}, caller{claim: none}},
 		{"root's groups of another machine", claim{groups: []uint32{4}}, peer{}, caller{claim: none}},
-		{"the group of root of another machine", claim{uid: 1000}, peer{}, caller{claim: claim{uid: 1000, gid: nobody}}},
-		{"a member of that group", claim{uid: 1000, gid: 100, groups: []uint32{4, 0, 27}}, peer{}, caller{claim: alice}},
+		{"the group of root of another machine", claim{uid: 1000}, peer{},
+			caller{claim: claim{uid: 1000, gid: nobody}}},
+		{"a member of that group", claim{uid: 1000, gid: 100, groups: []uint32{4, 0, 27}}, peer{},
+			caller{claim: alice}},
 		{"a user's process", alice, peer{alice, true}, caller{claim: alice}},
 		{"a liar", alice, peer{bob, true}, caller{claim: bob}},
 		{"a liar who claims to be root", root, peer{bob, true}, caller{claim: bob}},
 		{"a liar about groups", claim{uid: 1001, gid: 0, groups: []uint32{0}}, peer{bob, true}, caller{claim: bob}},
 		{"a process that hides", root, peer{none, true}, caller{claim: none}},
 		{"the kernel for alice", alice, peer{root, true}, caller{claim: alice}},
-		{"the kernel for a member of root's group", claim{uid: 1000, groups: []uint32{0}}, peer{root, true}, caller{claim: claim{uid: 1000, groups: []uint32{0}}}},
+		{"the kernel for a member of root's group", claim{uid: 1000, groups: []uint32{0}}, peer{root, true},
+			caller{claim: claim{uid: 1000, groups: []uint32{0}}}},
 		{"the kernel for root", root, peer{root, true}, caller{claim: root, root: true}},
 	} {
 		got := callerOf(c.claim, c.peer)
-		if got.uid != c.want.uid || got.gid != c.want.gid || got.root != c.want.root || !slices.Equal(got.groups, c.want.groups) {
+		if got.uid != c.want.uid || got.gid != c.want.gid || got.root != c.want.root ||
+			!slices.Equal(got.groups, c.want.groups) {
 			t.Errorf("%s: got %+v, expected %+v", c.name, got, c.want)
 		}
 	}

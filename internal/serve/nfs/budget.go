@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// budget bounds the memory of requests in flight, in bytes, and shares it between connections. A connection gets memory if
-// it holds no more than is free. So one connection holds about half of it at most, a second one half of the rest, and a
-// new one gets some.
+// budget bounds the memory of requests in flight, in bytes, and shares it between connections. A connection gets memory
+// if it holds no more than is free. So one connection holds about half of it at most, a second one half of the rest,
+// and a new one gets some.
 //
 // If a request has to wait, the connection that holds the most of those whose clients do not read is cut.
 type budget struct {
@@ -78,8 +78,8 @@ func (b *budget) release(c *conn, n int64) {
 	b.changed = make(chan struct{})
 }
 
-// cutStalled cuts the connection that holds the most memory of those that have blocked a write for stallTime. waiting is
-// not cut: it only holds itself up.
+// cutStalled cuts the connection that holds the most memory of those that have blocked a write for stallTime. waiting
+// is not cut: it only holds itself up.
 func (b *budget) cutStalled(waiting *conn, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

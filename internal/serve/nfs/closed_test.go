@@ -13,7 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/serve/nfs/xdr"
 )
 
-// closedTree has a directory d with some permissions, and pairs of paths below it. The first of each pair exists, the second does not.
+// closedTree has a directory d with some permissions, and pairs of paths below it. The first of each pair exists, the
+// second does not.
 func closedTree(perm fs.FileMode) (files fstest.MapFS, pairs [][2]string) {
 	own := &syscall.Stat_t{Uid: 1000, Gid: 50}
 	long := strings.Repeat("n", 200)              // a hash in a handle
@@ -30,8 +31,10 @@ func closedTree(perm fs.FileMode) (files fstest.MapFS, pairs [][2]string) {
 		files["d/"+long+"/"+name] = &fstest.MapFile{Mode: 0o444, Sys: own, Data: []byte("long")}
 	}
 	return files, [][2]string{
-		{"d/x", "d/q"}, {"d/s", "d/t"}, {"d/s/f", "d/t/f"}, {"d/s/f", "d/x/f"}, {"d/s/f", "d/s/g"}, {"d/" + long, "d/" + long[1:]}, {"d/" + long + "/f", "d/" + long[1:] + "/f"},
-		{"d/" + long + "/" + long, "d/" + long + "/" + long[1:]}, {"d" + deep + "f", "d" + deep + "g"}, {"d" + deep[:len(deep)-1], "d" + deep + "h"},
+		{"d/x", "d/q"}, {"d/s", "d/t"}, {"d/s/f", "d/t/f"}, {"d/s/f", "d/x/f"}, {"d/s/f", "d/s/g"},
+		{"d/" + long, "d/" + long[1:]}, {"d/" + long + "/f", "d/" + long[1:] + "/f"},
+		{"d/" + long + "/" + long, "d/" + long + "/" + long[1:]}, {"d" + deep + "f", "d" + deep + "g"},
+		{"d" + deep[:len(deep)-1], "d" + deep + "h"},
 	}
 }
 
@@ -78,7 +81,10 @@ var calls = map[string]func(c *client, h []byte, name string) (status, *xdr.Deco
 		return c.nfs(4, func(e *xdr.Encoder) { e.Opaque(h); e.Uint32(0x3f) })
 	},
 	"READLINK": func(c *client, h []byte, _ string) (status, *xdr.Decoder) { return c.nfs(5, opaque(h)) },
-	"READ":     func(c *client, h []byte, _ string) (status, *xdr.Decoder) { return c.nfs(procRead, readArgs(h, 0, 10)) },
+	"READ": func(c *client, h []byte, _ string) (status,
+		*xdr.Decoder) {
+		return c.nfs(procRead, readArgs(h, 0, 10))
+	},
 	"READDIR": func(c *client, h []byte, _ string) (status, *xdr.Decoder) {
 		return c.nfs(procReadDir, func(e *xdr.Encoder) { e.Opaque(h); e.Uint64(0, 0); e.Uint32(4096) })
 	},
@@ -103,9 +109,9 @@ func opaque(h []byte, names ...string) func(*xdr.Encoder) {
 	}
 }
 
-// TestClosedDirectory: if a caller may not search a directory, no call tells whether there is an entry below it, and none looks. All
-// permissions of the directory, users, calls, and handles of files and directories are tried, with and without a server that remembers
-// the paths of handles.
+// TestClosedDirectory: if a caller may not search a directory, no call tells whether there is an entry below it, and
+// none looks. All permissions of the directory, users, calls, and handles of files and directories are tried, with and
+// without a server that remembers the paths of handles.
 func TestClosedDirectory(t *testing.T) {
 	for bits := range fs.FileMode(8) {
 		for _, from := range []struct {
@@ -148,7 +154,8 @@ func checkClosed(t *testing.T, who claim, perm, may fs.FileMode, remembers bool)
 				}
 				seen := slices.DeleteFunc(fsys.take(), func(name string) bool { return !strings.HasPrefix(name, "d/") })
 				if may&maySearch == 0 && (got[0] != got[1] || len(seen) > 0) {
-					t.Errorf("%v, %+v: %s of %.20s, as a directory: %t: got %s; of %.20s, which does not exist: %s; %q were looked at", perm, who, call, pair[0], dir, got[0], pair[1], got[1], seen)
+					t.Errorf(
+						"%v, %+v: %s of %.20s, as a directory: %t: got %s; of %.20s, which does not exist: %s; %q were looked at", perm, who, call, pair[0], dir, got[0], pair[1], got[1], seen)
 				}
 			}
 		}

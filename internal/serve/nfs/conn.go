@@ -98,7 +98,8 @@ func (c *conn) answer(ctx context.Context, called call) {
 	if err := c.write(r.head, r.data); err != nil {
 		c.cut()
 	}
-	c.server.log.Debug("call", "program", called.program, "procedure", called.procedure, "bytes", len(r.data), "took", time.Since(start))
+	c.server.log.Debug("call", "program", called.program, "procedure", called.procedure, "bytes", len(r.data), "took",
+		time.Since(start))
 }
 
 // reply returns the reply to a call.

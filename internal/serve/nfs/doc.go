@@ -1,25 +1,25 @@
 // Package nfs serves a read-only [io/fs.FS] to NFS clients: NFS version 3 and MOUNT version 3 (RFC 1813) over ONC RPC
 // (RFC 5531) and TCP, both at one port. It also answers a client that asks this port where the programs are (PORTMAP
-// version 2, RFC 1833), so a server at port 111 needs no options in clients. Section numbers in the code refer to RFC 1813,
-// unless they name another RFC.
+// version 2, RFC 1833), so a server at port 111 needs no options in clients. Section numbers in the code refer to RFC
+// 1813, unless they name another RFC.
 //
 // # Handles
 //
 // The server keeps no state that a handle needs. A handle of up to 64 bytes contains the path of its entry and, for a
-// file, 64 bits of the version of its content. So it is valid after a restart, and a file that changes gets a new handle;
-// the old one is NFS3ERR_STALE, and clients look up the name again. See handle.go for paths that are longer than a
-// handle.
+// file, 64 bits of the version of its content. So it is valid after a restart, and a file that changes gets a new
+// handle; the old one is NFS3ERR_STALE, and clients look up the name again. See handle.go for paths that are longer
+// than a handle.
 //
 // # Access
 //
 // Every request is checked against the permissions of the entry and of all directories above it, as the kernel does for
-// a mount. Anybody can make up a handle, so a handle proves nothing. The directories are checked from the root on, before
-// anything below is looked at: a reply tells nothing about directories that the caller may not search. READDIRPLUS of a
-// directory that the caller may only read has no attributes and no handles, which are optional (3.3.17).
-// AUTH_SYS is a claim, not a proof. So a connection from this machine counts as the user whose process made it,
-// whatever it claims (package peer). A connection of root, such as that of the kernel's NFS client, may claim any user.
-// A connection from another machine may claim any user. If it claims root, it counts as the user nobody. The group of
-// root counts as the group nobody.
+// a mount. Anybody can make up a handle, so a handle proves nothing. The directories are checked from the root on,
+// before anything below is looked at: a reply tells nothing about directories that the caller may not search.
+// READDIRPLUS of a directory that the caller may only read has no attributes and no handles, which are optional
+// (3.3.17). AUTH_SYS is a claim, not a proof. So a connection from this machine counts as the user whose process made
+// it, whatever it claims (package peer). A connection of root, such as that of the kernel's NFS client, may claim any
+// user. A connection from another machine may claim any user. If it claims root, it counts as the user nobody. The
+// group of root counts as the group nobody.
 //
 // # Concurrency and memory
 //

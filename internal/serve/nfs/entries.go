@@ -15,8 +15,8 @@ import (
 // maxName is the maximum length of a name, in bytes.
 const maxName = 255
 
-// entry reads a handle from the arguments and finds the entry. The error is statusStale if the entry is gone or a file has
-// changed, and statusAccess if the caller may not reach it.
+// entry reads a handle from the arguments and finds the entry. The error is statusStale if the entry is gone or a file
+// has changed, and statusAccess if the caller may not reach it.
 func (r *request) entry() (handle, fs.FileInfo, error) {
 	h, err := r.handle()
 	if err != nil {
@@ -32,7 +32,8 @@ func (r *request) handle() (handle, error) {
 	if err := r.parsed(); err != nil {
 		return handle{}, err
 	}
-	h, err := r.server.handles.decode(r.ctx, b, func(name string) error { return r.server.directories.search(r.from, name) })
+	h, err := r.server.handles.decode(r.ctx, b,
+		func(name string) error { return r.server.directories.search(r.from, name) })
 	r.path = h.path
 	return h, err
 }

@@ -23,8 +23,8 @@ const (
 
 // files keeps files open between READs.
 //
-// NFS does not say which READs belong to one program. READs at about the same place belong to one reader. Each reader has
-// an open file of its own, because an open file reads ahead for one reader.
+// NFS does not say which READs belong to one program. READs at about the same place belong to one reader. Each reader
+// has an open file of its own, because an open file reads ahead for one reader.
 type files struct {
 	fsys fs.FS
 
@@ -49,8 +49,8 @@ type reader struct {
 
 func newFiles(fsys fs.FS) *files { return &files{fsys: fsys, open: map[handle][]*reader{}} }
 
-// acquire returns the reader for a READ of n bytes, opened if need be. The caller must release it. The error is statusStale
-// if the file has another version now.
+// acquire returns the reader for a READ of n bytes, opened if need be. The caller must release it. The error is
+// statusStale if the file has another version now.
 func (f *files) acquire(h handle, off int64, n int) (*reader, error) {
 	r, isNew := f.use(h, off, n)
 	if isNew {

@@ -55,8 +55,8 @@ func (h handle) is(info fs.FileInfo) bool { return handleOf(h.path, info) == h }
 // handles encodes handles, and finds their entries.
 //
 // A path that is too long, even packed, is shortened: its longest elements are replaced by hashes. Such an element is
-// found again in a listing of its directory. Elements that are in no listing, such as boxes, are found while their path is
-// remembered.
+// found again in a listing of its directory. Elements that are in no listing, such as boxes, are found while their path
+// is remembered.
 type handles struct {
 	fsys fs.FS
 
@@ -102,7 +102,8 @@ func (hs *handles) remembered(packed string) (string, bool) {
 }
 
 // decode parses a handle. The error is statusBadHandle for bytes that encode did not make, and statusStale if the path
-// cannot be found again. reach fails if the caller may not search a directory above an entry. Then decode may fail with its error.
+// cannot be found again. reach fails if the caller may not search a directory above an entry. Then decode may fail with
+// its error.
 func (hs *handles) decode(ctx context.Context, b []byte, reach func(name string) error) (h handle, err error) {
 	switch {
 	case len(b) >= 1 && b[0] == kindDir:
@@ -125,9 +126,10 @@ func (hs *handles) decode(ctx context.Context, b []byte, reach func(name string)
 	return h, nil
 }
 
-// find returns the path of elements. It looks up hashes, but only where the caller may look: what it returns does not tell whether there
-// are entries in other directories.
-func (hs *handles) find(ctx context.Context, packed string, elements []element, reach func(name string) error) (string, error) {
+// find returns the path of elements. It looks up hashes, but only where the caller may look: what it returns does not
+// tell whether there are entries in other directories.
+func (hs *handles) find(ctx context.Context, packed string, elements []element, reach func(name string) error) (string,
+	error) {
 	if !slices.ContainsFunc(elements, element.isHash) {
 		names := make([]string, len(elements))
 		for i, e := range elements {

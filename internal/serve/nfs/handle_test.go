@@ -15,7 +15,8 @@ import (
 func TestPack(t *testing.T) {
 	for _, name := range []string{
 		".", "color", "color/1", "color/2-2-1/volume.raw", "segmentation/1/volume.nii", "color/1/slices/z0000012.tif",
-		"color/1/z1099511627775/y1099511627775/x1099511627775.raw", "color/1/z12345/y12345/x12345.blocks/z31/y31/x31.raw",
+		"color/1/z1099511627775/y1099511627775/x1099511627775.raw",
+		"color/1/z12345/y12345/x12345.blocks/z31/y31/x31.raw",
 		"color/16-16-4/box/100000-101024_200000-201024_10000-10064.nrrd", "color/1/box/-3--1_-2--1_-1-0.raw",
 		"segmentation/precomputed/1/1000000-1000064_0-64_9000000-9000064", "color/1/chunks/0-64_0-64_0-64.raw",
 		"0", "00", "01/1", "9223372036854775807", "9223372036854775808", "1_2-3", "é", "\x01\x1f ",
@@ -46,7 +47,8 @@ func longTree() (fstest.MapFS, []string) {
 	for _, layer := range []string{strings.Repeat("layer", 51), long("ü")[:254], "short"} {
 		for _, mag := range []string{"1", long("m"), long("n")} {
 			for i := range 3 {
-				names = append(names, fmt.Sprintf("%s/%s/%d-%s", layer, mag, i, long("f")[:200]), fmt.Sprintf("%s/%s/z%d.raw", layer, mag, i))
+				names = append(names, fmt.Sprintf("%s/%s/%d-%s", layer, mag, i, long("f")[:200]),
+					fmt.Sprintf("%s/%s/z%d.raw", layer, mag, i))
 			}
 		}
 	}
@@ -77,13 +79,15 @@ func TestHandlesSurviveRestart(t *testing.T) {
 		if got, err := newHandles(files).decode(t.Context(), b, anywhere); err != nil || got != h {
 			t.Errorf("after a restart: got %+v, %v, expected %s", got, err, name)
 		}
-		if _, err := newHandles(fstest.MapFS{"short/1/z0.rawx": {}}).decode(t.Context(), b, anywhere); name != "short/1/z0.raw" && strings.Contains(name, "ff") && !errors.Is(err, statusStale) {
+		if _, err := newHandles(fstest.MapFS{"short/1/z0.rawx": {}}).decode(t.Context(), b,
+			anywhere); name != "short/1/z0.raw" && strings.Contains(name, "ff") && !errors.Is(err, statusStale) {
 			t.Errorf("%s in another tree: got %v, expected %v", name, err, statusStale)
 		}
 	}
 }
 
-// TestUnlistedLongNames: names that no listing has, and too many long elements, are found as long as they are remembered.
+// TestUnlistedLongNames: names that no listing has, and too many long elements, are found as long as they are
+// remembered.
 func TestUnlistedLongNames(t *testing.T) {
 	deep := strings.Repeat(strings.Repeat("d", 20)+"/", 12) + "f"
 	for _, name := range []string{strings.Repeat("unlisted", 30), deep} {
@@ -158,7 +162,8 @@ func TestHandleVersions(t *testing.T) {
 // TestPackRandom packs paths of random parts, with and without hashes.
 func TestPackRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	parts := append([]string{"a", "-", "_", ".", "0", "00", "7", "123456789", "\x00", "\x1f", "é", strings.Repeat("q", 30)}, words...)
+	parts := append([]string{"a", "-", "_", ".", "0", "00", "7", "123456789", "\x00", "\x1f", "é",
+		strings.Repeat("q", 30)}, words...)
 	for range 20_000 {
 		var b strings.Builder
 		for range 1 + random.IntN(12) {

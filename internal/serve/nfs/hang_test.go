@@ -28,12 +28,13 @@ func (h hangingFS) Open(name string) (fs.File, error) {
 
 func (h hangingFS) Stat(name string) (fs.FileInfo, error) { return h.MapFS.Stat(name) }
 
-// TestHangingSource: a file that does not answer holds up only the calls that need it, and the end of the server for a few
-// seconds only.
+// TestHangingSource: a file that does not answer holds up only the calls that need it, and the end of the server for a
+// few seconds only.
 func TestHangingSource(t *testing.T) {
 	t.Parallel() // it waits for the server to end
 	data := numbered(1 << 20)
-	fsys := hangingFS{fstest.MapFS{"hangs": {Data: data, Mode: 0o444}, "f": {Data: data, Mode: 0o444}}, make(chan struct{})}
+	fsys := hangingFS{fstest.MapFS{"hangs": {Data: data, Mode: 0o444}, "f": {Data: data, Mode: 0o444}},
+		make(chan struct{})}
 	defer close(fsys.answer)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,10 +82,12 @@ func TestRestart(t *testing.T) {
 	dir, f := before.find("dir"), before.find("dir/sub/f")
 	_, first, _ := before.list(dir, 0, 2048, true)
 	_, head, _ := before.read(f, 0, 50_000)
-	if s, tail, eof := after.read(f, 50_000, 1<<20); s != statusOK || !eof || !bytes.Equal(append(head, tail...), data) {
+	if s, tail, eof := after.read(f, 50_000, 1<<20); s != statusOK || !eof ||
+		!bytes.Equal(append(head, tail...), data) {
 		t.Errorf("READ: status %d, %d bytes", s, len(tail))
 	}
-	if s, d := after.nfs(1, func(e *xdr.Encoder) { e.Opaque(first[5].handle) }); s != statusOK || readAttr(d) != *first[5].attr {
+	if s, d := after.nfs(1, func(e *xdr.Encoder) { e.Opaque(first[5].handle) }); s != statusOK ||
+		readAttr(d) != *first[5].attr {
 		t.Errorf("GETATTR: status %d, or other attributes", s)
 	}
 	n := len(first)

@@ -13,8 +13,8 @@ import (
 // maxListings bounds the listings that are kept open. Each has a batch of up to [vfs.BatchSize] entries.
 const maxListings = 32
 
-// listings keeps listings open between calls of READDIR, so that a long directory is listed once. A listing that was not
-// kept is started again, and skips the entries that the client has.
+// listings keeps listings open between calls of READDIR, so that a long directory is listed once. A listing that was
+// not kept is started again, and skips the entries that the client has.
 type listings struct {
 	fsys fs.FS
 

@@ -73,7 +73,8 @@ func (r *request) getPort() error {
 		return err
 	}
 	port := uint32(0)
-	if protocol == protocolTCP && (program == programNFS && version == versionNFS || program == programMount && version == versionMount) {
+	if protocol == protocolTCP && (program == programNFS && version == versionNFS ||
+		program == programMount && version == versionMount) {
 		port = r.server.port
 	}
 	r.out.Uint32(port)

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/names/tree"
 )
 
-// A packed path is a sequence of tokens. Clients keep handles for long, so the meaning of a token never changes. The root
-// is an empty sequence.
+// A packed path is a sequence of tokens. Clients keep handles for long, so the meaning of a token never changes. The
+// root is an empty sequence.
 const (
 	tokenHash   = 0x00 // an element as 8 bytes of hash
 	tokenNumber = 0x01 // a decimal number as a varint
@@ -23,8 +23,10 @@ const (
 
 // words are frequent parts of paths. A new word goes to the end.
 var words = []string{
-	"/" + tree.Slices + "/z", "/" + tree.Slices, "/" + tree.Boxes + "/", "/" + tree.Chunks + "/", "/" + tree.Precomputed + "/", "/" + tree.Precomputed,
-	tree.VolumeStem + ".", "/z", "/y", "/x", tree.Blocks, tree.Raw, tree.JSON, tree.TIFF, ".nii", ".nrrd", ".npy", "color", "segmentation",
+	"/" + tree.Slices + "/z", "/" + tree.Slices, "/" + tree.Boxes + "/", "/" + tree.Chunks + "/",
+	"/" + tree.Precomputed + "/", "/" + tree.Precomputed,
+	tree.VolumeStem + ".", "/z", "/y", "/x", tree.Blocks, tree.Raw, tree.JSON, tree.TIFF, ".nii", ".nrrd", ".npy",
+	"color", "segmentation",
 }
 
 // maxPath bounds the length of a path, in bytes.
@@ -133,8 +135,8 @@ func packNumber(text string) (token []byte, n int) {
 	return binary.AppendUvarint([]byte{kind}, number), n
 }
 
-// unpack returns the elements of a packed path, none for the root. The error is statusBadHandle for bytes that pack does
-// not make.
+// unpack returns the elements of a packed path, none for the root. The error is statusBadHandle for bytes that pack
+// does not make.
 func unpack(packed []byte) ([]element, error) {
 	if len(packed) == 0 {
 		return nil, nil

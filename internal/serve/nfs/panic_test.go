@@ -32,12 +32,13 @@ func inject(t *testing.T, at string) (injected func() bool) {
 	return done.Load
 }
 
-// TestPanics: a panic of a call is NFS3ERR_IO for it, or an entry of a listing without attributes. The calls of others, and the same call
-// later, have right results.
+// TestPanics: a panic of a call is NFS3ERR_IO for it, or an entry of a listing without attributes. The calls of others,
+// and the same call later, have right results.
 func TestPanics(t *testing.T) {
 	data := numbered(1 << 20)
 	files := fstest.MapFS{"f": {Data: data, Mode: 0o444}, "dir/a": {Mode: 0o444}, "dir/b": {Mode: 0o444}}
-	for place, fails := range map[string]bool{"nfs.call": true, "nfs.open": true, "nfs.list": true, "nfs.describe": false} {
+	for place, fails := range map[string]bool{"nfs.call": true, "nfs.open": true, "nfs.list": true,
+		"nfs.describe": false} {
 		t.Run(place, func(t *testing.T) {
 			connect := serve(t, files)
 			injected := inject(t, place)
@@ -108,7 +109,8 @@ func TestPanicIsLogged(t *testing.T) {
 	guard.LogTo(slog.New(slog.DiscardHandler))
 	defer guard.LogTo(nil)
 	var log bytes.Buffer
-	s := New(panicking{fstest.MapFS{"f": {Data: numbered(100), Mode: 0o444}}}, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s := New(panicking{fstest.MapFS{"f": {Data: numbered(100), Mode: 0o444}}},
+		Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	c := connectTo(t, s)
 	h := c.find("f")
 	for range 2 {
@@ -117,12 +119,14 @@ func TestPanicIsLogged(t *testing.T) {
 		}
 	}
 	got := log.String()
-	if strings.Count(got, "\n") != 1 || !strings.Contains(got, `msg="cannot read" path=f `) || strings.Count(got, "panickingFile.ReadAt") != 1 {
+	if strings.Count(got, "\n") != 1 || !strings.Contains(got, `msg="cannot read" path=f `) ||
+		strings.Count(got, "panickingFile.ReadAt") != 1 {
 		t.Errorf("logged\n%s", got)
 	}
 }
 
-// TestPanicOfReply: if a call cannot be answered because of a panic, its connection is cut, so that the client repeats it.
+// TestPanicOfReply: if a call cannot be answered because of a panic, its connection is cut, so that the client repeats
+// it.
 func TestPanicOfReply(t *testing.T) {
 	connect := serve(t, fstest.MapFS{"f": {Data: numbered(100), Mode: 0o444}})
 	for _, place := range []string{"nfs.connection", "nfs.reply"} {

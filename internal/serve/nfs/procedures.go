@@ -37,8 +37,8 @@ type request struct {
 	buffer []byte // from buffers
 }
 
-// procedure decodes arguments and encodes results. Its error is an [acceptStatus], or becomes the nfsstat3 of the results
-// with the body of a failure.
+// procedure decodes arguments and encodes results. Its error is an [acceptStatus], or becomes the nfsstat3 of the
+// results with the body of a failure.
 type procedure struct {
 	name    string
 	run     func(*request) error
@@ -89,7 +89,8 @@ func (s *Server) program(c call) ([]procedure, *xdr.Encoder) {
 	known := []struct {
 		program, version uint32
 		procedures       []procedure
-	}{{programNFS, versionNFS, nfsProcedures}, {programMount, versionMount, mountProcedures}, {programPortmap, versionPortmap, portmapProcedures}}
+	}{{programNFS, versionNFS, nfsProcedures}, {programMount, versionMount, mountProcedures},
+		{programPortmap, versionPortmap, portmapProcedures}}
 	for _, p := range known {
 		switch {
 		case p.program != c.program:
@@ -113,7 +114,8 @@ func (s *Server) reply(ctx context.Context, c call, from caller) reply {
 		return reply{head: mismatch.Bytes()}
 	}
 	p := procedures[c.procedure]
-	r := &request{server: s, ctx: ctx, from: from, args: xdr.NewDecoder(c.args), out: accepted(c.xid, rpcSuccess), op: p.name}
+	r := &request{server: s, ctx: ctx, from: from, args: xdr.NewDecoder(c.args), out: accepted(c.xid, rpcSuccess),
+		op: p.name}
 	start := r.out.Len()
 	err := guard.Do("nfs.call", func() error {
 		guard.Pass("nfs.call")

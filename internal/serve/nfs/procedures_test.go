@@ -28,13 +28,15 @@ func TestRead(t *testing.T) {
 	data := numbered(size)
 	c := connect(t, fstest.MapFS{"color/1/volume.raw": {Data: data, Mode: 0o444}, "empty": {Mode: 0o444}})
 	h := c.find("color/1/volume.raw")
-	for _, off := range []uint64{0, 1, 4095, 1 << 20, size - 1, size, size + 1, 1 << 40, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+	for _, off := range []uint64{0, 1, 4095, 1 << 20, size - 1, size, size + 1, 1 << 40, 1<<63 - 1, 1 << 63,
+		1<<64 - 1} {
 		for _, n := range []uint32{0, 1, 2, 3, 4, 4095, 4096, 4097, 1 << 20, 1<<20 + 1, 1<<32 - 1} {
 			from := min(off, size)
 			want := data[from:min(from+uint64(min(n, maxRead)), size)]
 			s, got, eof := c.read(h, off, n)
 			if s != statusOK || !bytes.Equal(got, want) || eof != (off+uint64(len(want)) >= size) {
-				t.Fatalf("%d bytes from %d: status %d, %d bytes, end %t, expected %d bytes", n, off, s, len(got), eof, len(want))
+				t.Fatalf("%d bytes from %d: status %d, %d bytes, end %t, expected %d bytes", n, off, s, len(got), eof,
+					len(want))
 			}
 		}
 	}
@@ -59,9 +61,12 @@ func TestLookup(t *testing.T) {
 		want      status
 		path      string
 	}{
-		{"a", "b", statusOK, "a/b"}, {"a", ".", statusOK, "a"}, {"a", "..", statusOK, "."}, {".", "..", statusOK, "."}, {"a/b", "c", statusOK, "a/b/c"},
-		{"a", "x", statusNoEntry, ""}, {"a", "", statusNoEntry, ""}, {"a", "b/c", statusNoEntry, ""}, {"a", "b/..", statusNoEntry, ""}, {"a", "\xff", statusNoEntry, ""},
-		{"a", "../a", statusNoEntry, ""}, {"a", "/", statusNoEntry, ""}, {"a", long, statusNameTooLong, ""}, {"a", long[1:], statusNoEntry, ""}, {"a/b/c", "d", statusNotDir, ""},
+		{"a", "b", statusOK, "a/b"}, {"a", ".", statusOK, "a"}, {"a", "..", statusOK, "."}, {".", "..", statusOK, "."},
+		{"a/b", "c", statusOK, "a/b/c"},
+		{"a", "x", statusNoEntry, ""}, {"a", "", statusNoEntry, ""}, {"a", "b/c", statusNoEntry, ""},
+		{"a", "b/..", statusNoEntry, ""}, {"a", "\xff", statusNoEntry, ""},
+		{"a", "../a", statusNoEntry, ""}, {"a", "/", statusNoEntry, ""}, {"a", long, statusNameTooLong, ""},
+		{"a", long[1:], statusNoEntry, ""}, {"a/b/c", "d", statusNotDir, ""},
 	} {
 		info, err := fs.Stat(files, l.dir)
 		if err != nil {
@@ -74,7 +79,8 @@ func TestLookup(t *testing.T) {
 			continue
 		}
 		if s == statusOK {
-			if got, err := newHandles(files).decode(t.Context(), h, anywhere); err != nil || got.path != l.path || at.id != fileID(l.path) {
+			if got, err := newHandles(files).decode(t.Context(), h, anywhere); err != nil || got.path != l.path ||
+				at.id != fileID(l.path) {
 				t.Errorf("%s in %s: got %+v, %v, %+v", l.name, l.dir, got, err, at)
 			}
 		}
@@ -153,17 +159,20 @@ func TestPermissions(t *testing.T) {
 		granted string // files that it may read
 		listed  string // directories that it may list
 	}{
-		{claim{uid: alice, gid: 1}, "open/all open/group open/alice closed/all blind/all closed/d/sub", ". open closed blind closed/d"},
+		{claim{uid: alice, gid: 1}, "open/all open/group open/alice closed/all blind/all closed/d/sub",
+			". open closed blind closed/d"},
 		{claim{uid: bob, gid: staff}, "open/all open/group blind/all", ". open"},
 		{claim{uid: bob, gid: 1, groups: []uint32{staff}}, "open/all open/group blind/all", ". open"},
 		{claim{uid: bob, gid: 1}, "open/all blind/all", ". open"},
 		{claim{}, "open/all blind/all", ". open"}, // root of another machine
 	} {
 		c.claim = p.who
-		for _, name := range []string{"open/all", "open/group", "open/alice", "closed/all", "blind/all", "closed/d/sub"} {
+		for _, name := range []string{"open/all", "open/group", "open/alice", "closed/all", "blind/all",
+			"closed/d/sub"} {
 			may := slices.Contains(strings.Fields(p.granted), name)
 			s, data, _ := c.read(handleTo(name), 0, 10)
-			if want := statusOK; may && (s != want || string(data) != string(files[name].Data)) || !may && s != statusAccess {
+			if want := statusOK; may && (s != want || string(data) != string(files[name].Data)) ||
+				!may && s != statusAccess {
 				t.Errorf("%+v: READ of %s: status %d", p.who, name, s)
 			}
 			s, d := c.nfs(4, func(e *xdr.Encoder) { e.Opaque(handleTo(name)); e.Uint32(0x3f) })
@@ -199,7 +208,8 @@ func TestPermissions(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	c := connect(t, fstest.MapFS{"f": {Mode: 0o644}})
 	f := c.find("f")
-	for procedure, words := range map[uint32]int{2: 2, 7: 2, 8: 2, 9: 2, 10: 2, 11: 2, 12: 2, 13: 2, 14: 4, 15: 3, 21: 2} {
+	for procedure, words := range map[uint32]int{2: 2, 7: 2, 8: 2, 9: 2, 10: 2, 11: 2, 12: 2, 13: 2, 14: 4, 15: 3,
+		21: 2} {
 		s, d := c.nfs(procedure, func(e *xdr.Encoder) { e.Opaque(f); e.Opaque(make([]byte, maxWrite)) })
 		if s != statusReadOnly || !bytes.Equal(d.Rest(), make([]byte, 4*words)) {
 			t.Errorf("procedure %d: status %d, % x", procedure, s, d.Rest())
@@ -227,12 +237,14 @@ func TestInformation(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]status{"/": statusOK, "": statusOK, "//": statusOK, "/x": statusNoEntry, "/../..": statusOK, "/\xff": statusNoEntry} {
+	for name, want := range map[string]status{"/": statusOK, "": statusOK, "//": statusOK, "/x": statusNoEntry,
+		"/../..": statusOK, "/\xff": statusNoEntry} {
 		if s, _ := c.mount(name); s != want {
 			t.Errorf("mount of %q: status %d, expected %d", name, s, want)
 		}
 	}
-	for i, want := range []string{0: "", 2: "\x00\x00\x00\x00", 3: "", 4: "", 5: "\x00\x00\x00\x01\x00\x00\x00\x01/\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
+	for i, want := range []string{0: "", 2: "\x00\x00\x00\x00", 3: "", 4: "",
+		5: "\x00\x00\x00\x01\x00\x00\x00\x01/\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"} {
 		if i == 1 {
 			continue
 		}
@@ -248,9 +260,11 @@ func TestPortmap(t *testing.T) {
 	s.port = 20490
 	c := connectTo(t, s)
 	for _, q := range []struct{ program, version, protocol, want uint32 }{
-		{programNFS, 3, 6, 20490}, {programMount, 3, 6, 20490}, {programNFS, 4, 6, 0}, {programMount, 1, 6, 0}, {programNFS, 3, 17, 0}, {100021, 4, 6, 0},
+		{programNFS, 3, 6, 20490}, {programMount, 3, 6, 20490}, {programNFS, 4, 6, 0}, {programMount, 1, 6, 0},
+		{programNFS, 3, 17, 0}, {100021, 4, 6, 0},
 	} {
-		d := c.call(programPortmap, versionPortmap, 3, func(e *xdr.Encoder) { e.Uint32(q.program, q.version, q.protocol, 0) })
+		d := c.call(programPortmap, versionPortmap, 3,
+			func(e *xdr.Encoder) { e.Uint32(q.program, q.version, q.protocol, 0) })
 		if got := d.Uint32(); got != q.want {
 			t.Errorf("%+v: got %d", q, got)
 		}
@@ -260,8 +274,10 @@ func TestPortmap(t *testing.T) {
 // TestErrorStatus: errors of the source have the status of their class.
 func TestErrorStatus(t *testing.T) {
 	for err, want := range map[error]status{
-		fs.ErrNotExist: statusNoEntry, syscall.ENOTDIR: statusNotDir, syscall.ENAMETOOLONG: statusNameTooLong, fs.ErrPermission: statusAccess,
-		fs.ErrInvalid: statusInvalid, syscall.EMFILE: statusJukebox, syscall.EIO: statusIO, fmt.Errorf("block 3: bad"): statusIO,
+		fs.ErrNotExist: statusNoEntry, syscall.ENOTDIR: statusNotDir, syscall.ENAMETOOLONG: statusNameTooLong,
+		fs.ErrPermission: statusAccess,
+		fs.ErrInvalid:    statusInvalid, syscall.EMFILE: statusJukebox, syscall.EIO: statusIO,
+		fmt.Errorf("block 3: bad"):       statusIO,
 		fmt.Errorf("x: %w", statusStale): statusStale,
 	} {
 		if got := statusOf(err); got != want {

@@ -39,8 +39,8 @@ type limits struct{ all, names uint32 }
 // maxCookie bounds the entries of a directory.
 const maxCookie = 1 << 40
 
-// list encodes the results of a listing. The verifier of cookies is always 0: an index says what entry to go on with even
-// if the directory has changed, as in a mount.
+// list encodes the results of a listing. The verifier of cookies is always 0: an index says what entry to go on with
+// even if the directory has changed, as in a mount.
 func (r *request) list(h handle, cookie, verifier uint64, want limits, plus bool) error {
 	info, err := r.current(h)
 	switch {
@@ -140,7 +140,8 @@ type entryWriter struct {
 // describes reports whether entries have attributes and handles.
 func (w *entryWriter) describes() bool { return w.plus && !w.hidden }
 
-// nameSize is the size of an entry without its attributes and its handle: a boolean, the file id, the name and the cookie.
+// nameSize is the size of an entry without its attributes and its handle: a boolean, the file id, the name and the
+// cookie.
 func nameSize(name string) int { return 4 + 8 + xdr.OpaqueSize(len(name)) + 8 }
 
 // fits reserves the largest size that an entry may have. It returns false if there is no room for it.

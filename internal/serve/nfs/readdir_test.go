@@ -111,7 +111,8 @@ func TestReadDir(t *testing.T) {
 					if i%500 != 2 || !plus {
 						continue
 					}
-					if s, h, a := c.lookup(dir, e.name); s != statusOK || string(h) != string(e.handle) || e.attr == nil || *e.attr != a || a.id != e.id {
+					if s, h, a := c.lookup(dir, e.name); s != statusOK || string(h) != string(e.handle) ||
+						e.attr == nil || *e.attr != a || a.id != e.id {
 						t.Errorf("%s: got %+v, a lookup gives status %d, %+v", e.name, e, s, a)
 					}
 				}
@@ -162,8 +163,8 @@ func (c countedFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return c.MapFS.ReadDir(name)
 }
 
-// TestLongListing: a directory that takes many calls is listed once. Listings that were not used for long are closed, and
-// start again.
+// TestLongListing: a directory that takes many calls is listed once. Listings that were not used for long are closed,
+// and start again.
 func TestLongListing(t *testing.T) {
 	files, want := bigDirectory(400)
 	listed := 0

@@ -51,7 +51,8 @@ func readRecord(r io.Reader, started func()) ([]byte, error) {
 		last = n&lastFragment != 0
 		n &^= lastFragment
 		if int64(n) > int64(maxRecord-len(record)) {
-			return nil, fmt.Errorf("byte %d of a call: expected at most %d bytes, found a fragment of %d", len(record), maxRecord, n)
+			return nil, fmt.Errorf("byte %d of a call: expected at most %d bytes, found a fragment of %d", len(record),
+				maxRecord, n)
 		}
 		at := len(record)
 		record = append(record, make([]byte, n)...)
@@ -75,8 +76,8 @@ type reject []uint32
 
 func (reject) Error() string { return "RPC call denied" }
 
-// parseCall parses the header of a call (RFC 5531, section 9). A [reject] is for the client. After any other error there
-// can be no reply.
+// parseCall parses the header of a call (RFC 5531, section 9). A [reject] is for the client. After any other error
+// there can be no reply.
 func parseCall(record []byte) (c call, err error) {
 	d := xdr.NewDecoder(record)
 	c.xid = d.Uint32()

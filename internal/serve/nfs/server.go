@@ -120,7 +120,8 @@ func (s *Server) accept(ctx context.Context, l net.Listener, group *sync.WaitGro
 		select {
 		case slots <- struct{}{}:
 		default:
-			s.log.Warn("refusing a connection: there are too many", "from", connected.RemoteAddr().String(), "connections", maxConnections)
+			s.log.Warn("refusing a connection: there are too many", "from", connected.RemoteAddr().String(),
+				"connections", maxConnections)
 			_ = connected.Close()
 			continue
 		}

@@ -73,8 +73,10 @@ func TestManyClients(t *testing.T) {
 				d.Uint32()
 				readAttr(d)
 				d.Uint64()
-				if got := d.Opaque(maxRead); !ok || accepted != rpcSuccess || s != statusOK || !bytes.Equal(got, data[off:off+size]) {
-					t.Errorf("client %d: transaction %d known: %t, accept_stat %d, status %d, %d bytes", i, xid, ok, accepted, s, len(got))
+				if got := d.Opaque(maxRead); !ok || accepted != rpcSuccess || s != statusOK ||
+					!bytes.Equal(got, data[off:off+size]) {
+					t.Errorf("client %d: transaction %d known: %t, accept_stat %d, status %d, %d bytes", i, xid, ok,
+						accepted, s, len(got))
 				}
 			}
 		})
@@ -92,7 +94,8 @@ func TestSlowClients(t *testing.T) {
 		h := slow.find("f")
 		go func() {
 			for i := 0; ; i++ {
-				if _, err := slow.conn.Write(slow.message(programNFS, versionNFS, procRead, readArgs(h, uint64(i%64)<<20, maxRead))); err != nil {
+				if _, err := slow.conn.Write(slow.message(programNFS, versionNFS, procRead,
+					readArgs(h, uint64(i%64)<<20, maxRead))); err != nil {
 					return // cut, or the end of the test
 				}
 			}
@@ -113,14 +116,16 @@ func TestSlowClients(t *testing.T) {
 // TestBudget: a connection gets memory while it holds no more than is free, and a new one only what is free.
 func TestBudget(t *testing.T) {
 	if budgetBytes != 64<<20 || endTime != 5*time.Second {
-		t.Errorf("SEMANTICS.md promises 64 MiB and five seconds, but these are %d bytes and %v", int64(budgetBytes), endTime)
+		t.Errorf("SEMANTICS.md promises 64 MiB and five seconds, but these are %d bytes and %v", int64(budgetBytes),
+			endTime)
 	}
 	b := newBudget(16)
 	first, second, third := new(conn), new(conn), new(conn)
 	for i, want := range []struct {
 		c  *conn
 		ok bool
-	}{{first, true}, {first, true}, {first, true}, {first, false}, {second, true}, {second, false}, {first, false}, {third, false}} {
+	}{{first, true}, {first, true}, {first, true}, {first, false}, {second, true}, {second, false}, {first, false},
+		{third, false}} {
 		if ok, _ := b.take(want.c, 4); ok != want.ok {
 			t.Errorf("step %d: got %t", i, ok)
 		}
@@ -142,7 +147,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRefusedCalls: calls of other programs, versions and procedures, and with bad arguments, have the replies of RFC 5531.
+// TestRefusedCalls: calls of other programs, versions and procedures, and with bad arguments, have the replies of RFC
+// 5531.
 func TestRefusedCalls(t *testing.T) {
 	c := connect(t, fstest.MapFS{"f": {Mode: 0o444}})
 	for _, q := range []struct {
@@ -158,7 +164,8 @@ func TestRefusedCalls(t *testing.T) {
 		{"unknown procedure", programNFS, 3, 22, nil, rpcNoProcedure, 0},
 		{"no arguments", programNFS, 3, 1, nil, rpcGarbage, 0},
 		{"a handle of 65 bytes", programNFS, 3, 1, func(e *xdr.Encoder) { e.Opaque(make([]byte, 65)) }, rpcGarbage, 0},
-		{"a READ without a size", programNFS, 3, procRead, func(e *xdr.Encoder) { e.Opaque([]byte{kindDir}); e.Uint64(0) }, rpcGarbage, 0},
+		{"a READ without a size", programNFS, 3, procRead,
+			func(e *xdr.Encoder) { e.Opaque([]byte{kindDir}); e.Uint64(0) }, rpcGarbage, 0},
 		{"null", programNFS, 3, 0, nil, rpcSuccess, 0},
 	} {
 		c.send(c.message(q.program, q.version, q.procedure, q.args))
@@ -180,17 +187,23 @@ func TestDeniedCalls(t *testing.T) {
 		message []byte
 		want    []uint32 // of the reply; nil: the connection ends
 	}{
-		"RPC version 3":        {header(9, msgCall, 3, programNFS, 3, 0, 0, 0, 0, 0), []uint32{9, msgReply, replyDenied, deniedVersion, 2, 2}},
-		"Kerberos":             {header(9, msgCall, 2, programNFS, 3, 0, 6, 0, 0, 0), []uint32{9, msgReply, replyDenied, deniedAuth, authTooWeak}},
-		"no credentials":       {header(9, msgCall, 2, programNFS, 3, 0), []uint32{9, msgReply, replyDenied, deniedAuth, authBadCredentials}},
-		"AUTH_SYS of 4 bytes":  {header(9, msgCall, 2, programNFS, 3, 0, authSys, 4, 1, 0, 0), []uint32{9, msgReply, replyDenied, deniedAuth, authBadCredentials}},
-		"17 groups":            {header(9, msgCall, 2, programNFS, 3, 0, authSys, 20, 0, 0, 0, 0, 17, 0, 0), []uint32{9, msgReply, replyDenied, deniedAuth, authBadCredentials}},
-		"a reply":              {header(9, msgReply, 2, programNFS, 3, 0, 0, 0, 0, 0), nil},
-		"an empty record":      {header(), nil},
-		"a record of 2 GiB":    {[]byte{0xff, 0xff, 0xff, 0xff}, nil},
-		"a record that grows":  {bytes.Repeat(append([]byte{0, 1, 0, 0}, make([]byte, 1<<16)...), 3), nil},
-		"bytes of HTTP":        {[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), nil},
-		"AUTH_NONE is allowed": {header(9, msgCall, 2, programNFS, 3, 0, authNone, 0, 0, 0), []uint32{9, msgReply, replyAccepted, 0, 0, 0}},
+		"RPC version 3": {header(9, msgCall, 3, programNFS, 3, 0, 0, 0, 0, 0),
+			[]uint32{9, msgReply, replyDenied, deniedVersion, 2, 2}},
+		"Kerberos": {header(9, msgCall, 2, programNFS, 3, 0, 6, 0, 0, 0),
+			[]uint32{9, msgReply, replyDenied, deniedAuth, authTooWeak}},
+		"no credentials": {header(9, msgCall, 2, programNFS, 3, 0), []uint32{9, msgReply, replyDenied, deniedAuth,
+			authBadCredentials}},
+		"AUTH_SYS of 4 bytes": {header(9, msgCall, 2, programNFS, 3, 0, authSys, 4, 1, 0, 0),
+			[]uint32{9, msgReply, replyDenied, deniedAuth, authBadCredentials}},
+		"17 groups": {header(9, msgCall, 2, programNFS, 3, 0, authSys, 20, 0, 0, 0, 0, 17, 0, 0),
+			[]uint32{9, msgReply, replyDenied, deniedAuth, authBadCredentials}},
+		"a reply":             {header(9, msgReply, 2, programNFS, 3, 0, 0, 0, 0, 0), nil},
+		"an empty record":     {header(), nil},
+		"a record of 2 GiB":   {[]byte{0xff, 0xff, 0xff, 0xff}, nil},
+		"a record that grows": {bytes.Repeat(append([]byte{0, 1, 0, 0}, make([]byte, 1<<16)...), 3), nil},
+		"bytes of HTTP":       {[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), nil},
+		"AUTH_NONE is allowed": {header(9, msgCall, 2, programNFS, 3, 0, authNone, 0, 0, 0),
+			[]uint32{9, msgReply, replyAccepted, 0, 0, 0}},
 	} {
 		c := connect(t, fstest.MapFS{})
 		go func() { _, _ = c.conn.Write(q.message) }() // the server may end the connection before the last byte
@@ -226,12 +239,15 @@ func FuzzCall(f *testing.F) {
 	for _, name := range names[:3] {
 		h := s.handles.encode(handle{path: name})
 		for procedure := range uint32(len(nfsProcedures)) {
-			f.Add(c.message(programNFS, versionNFS, procedure, func(e *xdr.Encoder) { e.Opaque(h); e.String("name"); e.Uint64(0, 0, 0) })[recordMark:])
+			f.Add(c.message(programNFS, versionNFS, procedure,
+				func(e *xdr.Encoder) { e.Opaque(h); e.String("name"); e.Uint64(0, 0, 0) })[recordMark:])
 		}
-		f.Add(c.message(programNFS, versionNFS, procReadDirPlus, func(e *xdr.Encoder) { e.Opaque([]byte{kindDir}); e.Uint64(0, 0); e.Uint32(999, 999) })[recordMark:])
+		f.Add(c.message(programNFS, versionNFS, procReadDirPlus,
+			func(e *xdr.Encoder) { e.Opaque([]byte{kindDir}); e.Uint64(0, 0); e.Uint32(999, 999) })[recordMark:])
 		f.Add(c.message(programMount, versionMount, 1, func(e *xdr.Encoder) { e.String(name) })[recordMark:])
 	}
-	f.Add(c.message(programPortmap, versionPortmap, 3, func(e *xdr.Encoder) { e.Uint32(programNFS, 3, 6, 0) })[recordMark:])
+	f.Add(c.message(programPortmap, versionPortmap, 3,
+		func(e *xdr.Encoder) { e.Uint32(programNFS, 3, 6, 0) })[recordMark:])
 	f.Fuzz(func(t *testing.T, record []byte) {
 		if len(record) > maxRecord {
 			return
@@ -245,7 +261,8 @@ func FuzzCall(f *testing.F) {
 		}
 		r := s.reply(t.Context(), called, callerOf(called.claim, peer{}))
 		defer r.free()
-		if int64(len(r.head)+len(r.data)) > called.weight() || len(r.head) < recordMark+24 || (len(r.head)+len(r.data))%4 != 0 {
+		if int64(len(r.head)+len(r.data)) > called.weight() || len(r.head) < recordMark+24 ||
+			(len(r.head)+len(r.data))%4 != 0 {
 			t.Fatalf("a reply of %d and %d bytes for a weight of %d", len(r.head), len(r.data), called.weight())
 		}
 	})

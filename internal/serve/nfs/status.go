@@ -57,8 +57,8 @@ func statusOf(err error) status {
 	return statusIO
 }
 
-// ofHandle returns the error for an entry that a handle names. The client did not give a name, so an entry that does not
-// exist, or is of another kind, makes the handle stale.
+// ofHandle returns the error for an entry that a handle names. The client did not give a name, so an entry that does
+// not exist, or is of another kind, makes the handle stale.
 func ofHandle(err error) error {
 	var kind *vfs.KindError
 	if s := statusOf(err); s == statusNoEntry || s == statusNotDir || errors.As(err, &kind) {

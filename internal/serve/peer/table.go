@@ -1,4 +1,5 @@
-// Package peer says which user of this machine has made a connection. The kernel knows that, whatever the other process claims.
+// Package peer says which user of this machine has made a connection. The kernel knows that, whatever the other process
+// claims.
 //
 // # Decisions
 //
@@ -7,9 +8,9 @@
 // bind. Programs such as libnfs cannot, and should not need root to read a user's own files.
 //
 // wkwfs view gives a link to the browser, and other users can see it among the arguments of the process. By the same
-// table, the link works only for this user and root (ownRequest in cmd/wkwfs). Other programs write a file with a redirection
-// that only the user may read. Browsers in snaps, as on Ubuntu, cannot read such a file, and xdg-open may open it in
-// an editor.
+// table, the link works only for this user and root (ownRequest in cmd/wkwfs). Other programs write a file with a
+// redirection that only the user may read. Browsers in snaps, as on Ubuntu, cannot read such a file, and xdg-open may
+// open it in an editor.
 package peer
 
 import (
@@ -23,12 +24,13 @@ import (
 	"strings"
 )
 
-// established is the state of a socket that a process has open. For a socket in another state, the table may name root as
-// the owner.
+// established is the state of a socket that a process has open. For a socket in another state, the table may name root
+// as the owner.
 const established = "01"
 
-// findSocket finds the established socket that is bound to one address and connected to the other in a table like /proc/net/tcp
-// (proc_net_tcp.rst of the kernel's documentation), and returns its owner. found is false if there is none.
+// findSocket finds the established socket that is bound to one address and connected to the other in a table like
+// /proc/net/tcp (proc_net_tcp.rst of the kernel's documentation), and returns its owner. found is false if there is
+// none.
 func findSocket(table io.Reader, bound, connected netip.AddrPort) (uid uint32, found bool, err error) {
 	lines := bufio.NewScanner(table)
 	lines.Scan() // the names of the columns

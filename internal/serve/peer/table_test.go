@@ -29,13 +29,16 @@ func TestFindSocket(t *testing.T) {
 		{"IPv6", "[::1]:54324", "[::1]:20490", 1002, true},
 		{"unknown", "127.0.0.1:54325", "127.0.0.1:20490", 0, false},
 	} {
-		uid, found, err := findSocket(strings.NewReader(socketTable), netip.MustParseAddrPort(c.bound), netip.MustParseAddrPort(c.connected))
+		uid, found, err := findSocket(strings.NewReader(socketTable), netip.MustParseAddrPort(c.bound),
+			netip.MustParseAddrPort(c.connected))
 		if uid != c.uid || found != c.found || err != nil {
 			t.Errorf("%s: got %d, %t, %v", c.name, uid, found, err)
 		}
 	}
-	for _, bad := range []string{"x\n1: 2 3\n", "x\n1: zz:1 0100007F:500A 01 a b c 0 0 1\n", "x\n1: 0100007F:1 0100007F:G 01 a b c 0 0 1\n"} {
-		if _, found, err := findSocket(strings.NewReader(bad), netip.AddrPort{}, netip.AddrPort{}); found || err == nil {
+	for _, bad := range []string{"x\n1: 2 3\n", "x\n1: zz:1 0100007F:500A 01 a b c 0 0 1\n",
+		"x\n1: 0100007F:1 0100007F:G 01 a b c 0 0 1\n"} {
+		if _, found, err := findSocket(strings.NewReader(bad), netip.AddrPort{}, netip.AddrPort{}); found ||
+			err == nil {
 			t.Errorf("%q: got %t, %v", bad, found, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// cells collects the voxels of a plane into equal cells, each of at least one voxel. A cell of an image is the mean of its
-// voxels. A cell of a segmentation is the voxel in its middle: IDs have no mean.
+// cells collects the voxels of a plane into equal cells, each of at least one voxel. A cell of an image is the mean of
+// its voxels. A cell of a segmentation is the voxel in its middle: IDs have no mean.
 type cells struct {
 	kind          render.Kind
 	grid          volume.Grid // of a voxel: type and channels
@@ -159,7 +159,8 @@ func (c *cells) addRow(y int, row []byte, part volume.Box) {
 
 // zero reports whether all cells are 0.
 func (c *cells) zero() bool {
-	return !slices.ContainsFunc(c.sums, func(v float64) bool { return v != 0 }) && !slices.ContainsFunc(c.ids, func(id uint64) bool { return id != 0 }) &&
+	return !slices.ContainsFunc(c.sums, func(v float64) bool { return v != 0 }) &&
+		!slices.ContainsFunc(c.ids, func(id uint64) bool { return id != 0 }) &&
 		!slices.Contains(c.counts, 0) // 0 of a cell of NaN
 }
 

@@ -40,8 +40,8 @@ type Picture struct {
 // maxFaults is the number of Faults.
 const maxFaults = 3
 
-// Draw draws a plane of a layer. Mags are finest first, at least one. Blocks that cannot be read are drawn as red stripes,
-// and counted. The error is about a mag or z that the layer does not have, or that of ctx.
+// Draw draws a plane of a layer. Mags are finest first, at least one. Blocks that cannot be read are drawn as red
+// stripes, and counted. The error is about a mag or z that the layer does not have, or that of ctx.
 func Draw(ctx context.Context, mags []Mag, o Options) (*Picture, error) {
 	mag := o.choose(mags)
 	if o.Mag != "" {
@@ -58,7 +58,8 @@ func Draw(ctx context.Context, mags []Mag, o Options) (*Picture, error) {
 	shown := mag
 	shown.Bounds = part
 	width, height := o.fit(shown)
-	d := &drawing{mag: mag, memory: semaphore.NewWeighted(maxMemory), cells: newCells(mag, part, width, height), picture: &Picture{Mag: mag, Plane: plane, Drawn: part}}
+	d := &drawing{mag: mag, memory: semaphore.NewWeighted(maxMemory), cells: newCells(mag, part, width, height),
+		picture: &Picture{Mag: mag, Plane: plane, Drawn: part}}
 	if err := d.read(ctx, max(o.Jobs, 1)); err != nil {
 		return nil, err
 	}

@@ -97,7 +97,8 @@ func TestDraw(t *testing.T) {
 				m.category = category
 				m.absent = map[volume.Vec]bool{{1, 1, 1}: true}
 				m.never = map[volume.Vec]bool{{1, 2, 2}: true}
-				for _, canvas := range []Canvas{{Width: 1, Height: 1}, {Width: 7, Height: 100}, {Width: 37, Height: 22}, {Width: 90, Height: 45}} {
+				for _, canvas := range []Canvas{{Width: 1, Height: 1}, {Width: 7, Height: 100}, {Width: 37, Height: 22},
+					{Width: 90, Height: 45}} {
 					p := draw(t, m, Options{Canvas: canvas})
 					compare(t, p.Image, expected(m, p))
 					if p.Damaged != 0 || p.Plane != p.Drawn || p.Plane.Min[2] != 9 || p.Plane.Max[2] != 10 {
@@ -174,14 +175,16 @@ func TestDrawDamage(t *testing.T) {
 	for _, category := range []string{"color", "segmentation"} {
 		m := newModel(volume.Uint8, 1)
 		m.category = category
-		m.damaged = map[volume.Vec]bool{{1, 2, 2}: true, {1, 3, 2}: true, {0, 1, 0}: true} // the last one is not in the plane
+		// the last one is not in the plane
+		m.damaged = map[volume.Vec]bool{{1, 2, 2}: true, {1, 3, 2}: true, {0, 1, 0}: true}
 		m.closed = map[volume.Vec]bool{{2, 2, 1}: true}
 		for _, width := range []int{6, 37, 80} {
 			p := draw(t, m, Options{Canvas: Canvas{Width: width, Height: 1000}})
 			compare(t, p.Image, expected(m, p))
 			// The plane has 5 × 6 blocks. Cube 2,2,1 has two of them.
 			if p.Blocks != 30 || p.Damaged != 4 || len(p.Faults) != 2 {
-				t.Errorf("%d of %d blocks, %d faults, want 4 of 30 and 2: %v", p.Damaged, p.Blocks, len(p.Faults), p.Faults)
+				t.Errorf("%d of %d blocks, %d faults, want 4 of 30 and 2: %v", p.Damaged, p.Blocks, len(p.Faults),
+					p.Faults)
 			}
 		}
 	}
@@ -190,7 +193,8 @@ func TestDrawDamage(t *testing.T) {
 // TestDrawCube draws a cube file whose place in a dataset is known, but which is the source.
 func TestDrawCube(t *testing.T) {
 	m := newModel(volume.Uint8, 1)
-	cube := &volume.SingleCube{Name: "x1", Grid: m.grid, Open: func() (volume.CubeFile, error) { return m.OpenCube(volume.Vec{1, 0, 0}) }}
+	cube := &volume.SingleCube{Name: "x1", Grid: m.grid,
+		Open: func() (volume.CubeFile, error) { return m.OpenCube(volume.Vec{1, 0, 0}) }}
 	mag, err := OfCube(cube)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +217,8 @@ func TestDrawCanceled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Draw(ctx, []Mag{mag}, Options{Canvas: Canvas{Width: 9, Height: 9}}); !errors.Is(err, context.Canceled) {
+	if _, err := Draw(ctx, []Mag{mag}, Options{Canvas: Canvas{Width: 9, Height: 9}}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

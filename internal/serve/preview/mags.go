@@ -39,7 +39,8 @@ func OfMag(name string, m volume.Mag) (Mag, error) {
 // OfCube returns a cube file outside of any dataset.
 func OfCube(c *volume.SingleCube) (Mag, error) {
 	open := func(volume.Vec) (volume.CubeFile, error) { return c.Open() }
-	mag := Mag{Factor: volume.Factor{1, 1, 1}, Bounds: volume.Box{Max: c.Grid.Size}, Cube: c.Grid, open: open, single: true}
+	mag := Mag{Factor: volume.Factor{1, 1, 1}, Bounds: volume.Box{Max: c.Grid.Size}, Cube: c.Grid, open: open,
+		single: true}
 	mag.Cube.Origin = volume.Vec{}
 	return mag, mag.validate()
 }

@@ -13,15 +13,16 @@ type Canvas struct {
 	PixelAspect   float64 // height of a pixel in widths of a pixel; 0 means 1
 }
 
-// fit returns the pixels of the largest picture of a plane that the canvas has room for. The picture has the aspect ratio
-// of the plane in nm.
+// fit returns the pixels of the largest picture of a plane that the canvas has room for. The picture has the aspect
+// ratio of the plane in nm.
 func (c Canvas) fit(m Mag) (width, height int) {
 	aspect := c.PixelAspect
 	if !(aspect > 0.01 && aspect < 100) {
 		aspect = 1
 	}
 	size := m.Bounds.Size()
-	tall := float64(size[1]) / float64(size[0]) * voxelAspect(m.Cube.Spacing) / aspect // height in pixels / width in pixels
+	// height in pixels / width in pixels
+	tall := float64(size[1]) / float64(size[0]) * voxelAspect(m.Cube.Spacing) / aspect
 	width, height = c.Width, c.Height
 	if tall*float64(width) > float64(height) {
 		width = int(math.Round(float64(height) / tall))
@@ -59,7 +60,8 @@ func (m Mag) plane(z *int) (volume.Box, error) {
 	}
 	if at < box.Min[2] || at >= box.Max[2] {
 		f := m.Factor[2]
-		return box, fmt.Errorf("z %d is not in the layer: expected %d to %d, in voxels of mag 1", *z, box.Min[2]*f, box.Max[2]*f-1)
+		return box, fmt.Errorf("z %d is not in the layer: expected %d to %d, in voxels of mag 1", *z, box.Min[2]*f,
+			box.Max[2]*f-1)
 	}
 	box.Min[2], box.Max[2] = at, at+1
 	return box, nil
@@ -87,5 +89,6 @@ func (m Mag) crop(plane volume.Box) volume.Box {
 	cells.Min[0] += (n[0] - width) / 2
 	cells.Min[1] += (n[1] - height) / 2
 	cells.Max = cells.Min.Add(volume.Vec{width, height, 1})
-	return plane.Intersect(volume.Box{Min: g.Origin.Add(cells.Min.Mul(g.Block)), Max: g.Origin.Add(cells.Max.Mul(g.Block))})
+	return plane.Intersect(volume.Box{Min: g.Origin.Add(cells.Min.Mul(g.Block)),
+		Max: g.Origin.Add(cells.Max.Mul(g.Block))})
 }

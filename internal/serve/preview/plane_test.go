@@ -29,20 +29,24 @@ func TestFit(t *testing.T) {
 		{Canvas{Width: 80, Height: 200, PixelAspect: 2}, volume.Vec{50, 50, 1}, [3]float64{1, 1, 1}, 80, 40},
 		{Canvas{Width: 80, Height: 20}, volume.Vec{1 << 40, 1, 1}, [3]float64{1, 1, 1}, 80, 1},
 		{Canvas{Width: 80, Height: 20}, volume.Vec{1, 1 << 40, 1}, [3]float64{1, 1, 1}, 1, 20},
-		{Canvas{Width: 80, Height: 20, PixelAspect: math.NaN()}, volume.Vec{4, 1, 1}, [3]float64{math.NaN(), 1, 1}, 80, 20},
-		{Canvas{Width: 80, Height: 20, PixelAspect: math.Inf(1)}, volume.Vec{4, 1, 1}, [3]float64{-1, math.Inf(1), 1}, 80, 20},
+		{Canvas{Width: 80, Height: 20, PixelAspect: math.NaN()}, volume.Vec{4, 1, 1}, [3]float64{math.NaN(), 1, 1}, 80,
+			20},
+		{Canvas{Width: 80, Height: 20, PixelAspect: math.Inf(1)}, volume.Vec{4, 1, 1}, [3]float64{-1, math.Inf(1), 1},
+			80, 20},
 	} {
 		m := magOf("1", 1, test.size)
 		m.Cube.Spacing = test.nm
 		if w, h := test.canvas.fit(m); w != test.width || h != test.height {
-			t.Errorf("%v of %v nm on %v: got %d × %d, want %d × %d", test.size, test.nm, test.canvas, w, h, test.width, test.height)
+			t.Errorf("%v of %v nm on %v: got %d × %d, want %d × %d", test.size, test.nm, test.canvas, w, h, test.width,
+				test.height)
 		}
 	}
 }
 
 // TestChoose: the coarsest mag with a voxel for each pixel.
 func TestChoose(t *testing.T) {
-	mags := []Mag{magOf("1", 1, volume.Vec{1000, 500, 9}), magOf("2", 2, volume.Vec{500, 250, 5}), magOf("4", 4, volume.Vec{250, 125, 3})}
+	mags := []Mag{magOf("1", 1, volume.Vec{1000, 500, 9}), magOf("2", 2, volume.Vec{500, 250, 5}),
+		magOf("4", 4, volume.Vec{250, 125, 3})}
 	for _, test := range []struct {
 		canvas Canvas
 		want   string
@@ -97,11 +101,16 @@ func TestCrop(t *testing.T) {
 		want                volume.Box // of x and y
 	}{
 		{volume.Vec{4096, 4096, 1}, volume.Cube(32), volume.Vec{}, volume.Box{Max: volume.Vec{4096, 4096, 1}}},
-		{volume.Vec{100_000, 100_000, 1}, volume.Cube(32), volume.Vec{}, volume.Box{Min: volume.Vec{47936, 47936, 0}, Max: volume.Vec{52032, 52032, 1}}},
-		{volume.Vec{100_000, 100_000, 1}, volume.Vec{4096, 4096, 1}, volume.Vec{}, volume.Box{Min: volume.Vec{40960, 36864, 0}, Max: volume.Vec{61440, 61440, 1}}},
-		{volume.Vec{1 << 30, 3, 1}, volume.Cube(32), volume.Vec{}, volume.Box{Min: volume.Vec{1<<29 - 1<<18, 0, 0}, Max: volume.Vec{1<<29 + 1<<18, 3, 1}}},
-		{volume.Vec{100_000, 100_000, 1}, volume.Cube(1), volume.Vec{}, volume.Box{Min: volume.Vec{49872, 49872, 0}, Max: volume.Vec{50128, 50128, 1}}},
-		{volume.Vec{5000, 5000, 1}, volume.Cube(1024), volume.Vec{}, volume.Box{Min: volume.Vec{2048, 2048, 0}, Max: volume.Vec{3072, 3072, 1}}},
+		{volume.Vec{100_000, 100_000, 1}, volume.Cube(32), volume.Vec{}, volume.Box{Min: volume.Vec{47936, 47936, 0},
+			Max: volume.Vec{52032, 52032, 1}}},
+		{volume.Vec{100_000, 100_000, 1}, volume.Vec{4096, 4096, 1}, volume.Vec{},
+			volume.Box{Min: volume.Vec{40960, 36864, 0}, Max: volume.Vec{61440, 61440, 1}}},
+		{volume.Vec{1 << 30, 3, 1}, volume.Cube(32), volume.Vec{}, volume.Box{Min: volume.Vec{1<<29 - 1<<18, 0, 0},
+			Max: volume.Vec{1<<29 + 1<<18, 3, 1}}},
+		{volume.Vec{100_000, 100_000, 1}, volume.Cube(1), volume.Vec{}, volume.Box{Min: volume.Vec{49872, 49872, 0},
+			Max: volume.Vec{50128, 50128, 1}}},
+		{volume.Vec{5000, 5000, 1}, volume.Cube(1024), volume.Vec{}, volume.Box{Min: volume.Vec{2048, 2048, 0},
+			Max: volume.Vec{3072, 3072, 1}}},
 	} {
 		m := magOf("1", 1, test.size)
 		m.Cube.Block, m.Cube.Size, m.Cube.Origin = test.block, test.block, test.origin

@@ -12,7 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestDrawReferenceData draws planes of all formats, as other programs wrote them, and compares them with volume.ReadBox.
+// TestDrawReferenceData draws planes of all formats, as other programs wrote them, and compares them with
+// volume.ReadBox.
 func TestDrawReferenceData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
@@ -89,7 +90,8 @@ func compareMag(t *testing.T, title, name string, m volume.Mag) bool {
 		return false
 	}
 	mag.Cube.Spacing = [3]float64{} // square voxels
-	p, err := preview.Draw(t.Context(), []preview.Mag{mag}, preview.Options{Canvas: preview.Canvas{Width: size[0], Height: size[1]}, Jobs: 2})
+	p, err := preview.Draw(t.Context(), []preview.Mag{mag},
+		preview.Options{Canvas: preview.Canvas{Width: size[0], Height: size[1]}, Jobs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

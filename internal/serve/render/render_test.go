@@ -21,7 +21,8 @@ func TestWindowOf(t *testing.T) {
 	}{
 		{"no values", nil, render.Window{Low: 0, High: 1}},
 		{"only zeros", []float64{0, 0}, render.Window{Low: 0, High: 1}},
-		{"zeros, NaN and infinities are ignored", []float64{0, 3, math.NaN(), math.Inf(1), 5, math.Inf(-1)}, render.Window{Low: 3, High: 5}},
+		{"zeros, NaN and infinities are ignored", []float64{0, 3, math.NaN(), math.Inf(1), 5, math.Inf(-1)},
+			render.Window{Low: 3, High: 5}},
 		{"one value", []float64{7, 7}, render.Window{Low: 0, High: 7}},
 		{"one negative value", []float64{-7, 0}, render.Window{Low: -7, High: 0}},
 		{"percentiles", ramp[:200], render.Window{Low: 3, High: 198}},

@@ -11,9 +11,9 @@ type Window struct{ Low, High float64 }
 // maxSamples is how many values decide a window.
 const maxSamples = 1 << 16
 
-// WindowOf returns the window from the first to the last percentile of some of the values. It ignores NaN, infinities and
-// zeros: zeros often mark regions that were not recorded. If all other values are equal, the window starts or ends at 0.
-// Without any, it is 0 to 1.
+// WindowOf returns the window from the first to the last percentile of some of the values. It ignores NaN, infinities
+// and zeros: zeros often mark regions that were not recorded. If all other values are equal, the window starts or ends
+// at 0. Without any, it is 0 to 1.
 func WindowOf(values []float64) Window {
 	step := len(values)/maxSamples + 1
 	var samples []float64

@@ -10,8 +10,8 @@
 //
 // # Decisions
 //
-// The status is an fs.FS around the view. Package fsnode knows only that some files are live (vfs.Details): they are read
-// past the page cache, with an owner of their own.
+// The status is an fs.FS around the view. Package fsnode knows only that some files are live (vfs.Details): they are
+// read past the page cache, with an owner of their own.
 //
 // A count exists once, in Prometheus' counters. Quantiles are computed from the histogram's ranges, and rates from
 // samples of it.
@@ -25,14 +25,13 @@
 //     `TestStatus`, `TestStatusIsHidden`
 //   - Each open takes a snapshot of its own. The size is 0, as in `/proc`. The names in the JSON are an interface.
 //     `TestFilesAreSnapshots`, `TestFields`
-//   - Only the user who mounted may read status and metrics in the mount, whatever `allow_other`, `uid` and `umask` are.
-//     `TestStatusIsPrivate`, `TestStatusOfOrdinaryUser`
+//   - Only the user who mounted may read status and metrics in the mount, whatever `allow_other`, `uid` and `umask`
+//     are. `TestStatusIsPrivate`, `TestStatusOfOrdinaryUser`
 //   - Nothing in `.wkwfs` waits for the source, and neither does `wkwfs status`. It reports a server that is dead
 //     or stopped.
 //     `TestStatusWhileTheSourceHangs`, `TestStatusErrors`
-//   - Status and metrics show how many requests the source got, how long it takes to answer, and how long the oldest request
-//     waits.
-//     `TestFields`, `TestMetrics`, `TestDirectories`, `TestStatusWhileTheSourceHangs`
+//   - Status and metrics show how many requests the source got, how long it takes to answer, and how long the oldest
+//     request waits. `TestFields`, `TestMetrics`, `TestDirectories`, `TestStatusWhileTheSourceHangs`
 //   - Quantiles are computed from a histogram. The end of each of its ranges is at most 1⅔ times the end of the
 //     range before. Rates cover the last ten seconds.
 //     `TestQuantile`, `TestNow`

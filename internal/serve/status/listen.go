@@ -59,7 +59,8 @@ func (a *Address) Set(text string) error {
 	case err != nil:
 		return hint.Usagef(addressHint, "%q is not an address for metrics", text)
 	case !tcp.Addr().IsLoopback():
-		return hint.Usagef(addressHint+"; for other machines, put a proxy with authentication in front", "%s can be reached from other machines", text)
+		return hint.Usagef(addressHint+"; for other machines, put a proxy with authentication in front",
+			"%s can be reached from other machines", text)
 	}
 	*a = Address{"tcp", tcp.String()}
 	return nil
@@ -78,8 +79,8 @@ const (
 	inUsePause   = 20 * time.Millisecond
 )
 
-// Listen returns a listener; nil for the zero Address. Closing it removes a socket. The server of a mount that was just removed may
-// hold the address for a moment. So if it is in use, Listen tries again for up to inUseTimeout.
+// Listen returns a listener; nil for the zero Address. Closing it removes a socket. The server of a mount that was just
+// removed may hold the address for a moment. So if it is in use, Listen tries again for up to inUseTimeout.
 func (a *Address) Listen() (net.Listener, error) {
 	for deadline := time.Now().Add(inUseTimeout); ; time.Sleep(inUsePause) {
 		l, err := a.listen()
@@ -132,7 +133,8 @@ func removeStale(path string) error {
 	conn, err := net.Dial("unix", path)
 	switch {
 	case err == nil:
-		return errors.Join(hint.Errorf("give each mount a socket of its own", "%w at %s", errListens, path), conn.Close())
+		return errors.Join(hint.Errorf("give each mount a socket of its own", "%w at %s", errListens, path),
+			conn.Close())
 	case !errors.Is(err, unix.ECONNREFUSED):
 		return err
 	}

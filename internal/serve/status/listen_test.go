@@ -43,7 +43,8 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// TestServePanics: after a panic of the server of the metrics, nobody can connect, so no client waits. The mount goes on and ends as usual.
+// TestServePanics: after a panic of the server of the metrics, nobody can connect, so no client waits. The mount goes
+// on and ends as usual.
 func TestServePanics(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 // newTestMeter returns a meter with fixed numbers of a cache.
 func newTestMeter() *Meter {
 	return NewMeter(Options{Version: "1.2.3", Source: "/data/cortex", Mountpoint: "/mnt/cortex", Cache: func() Cache {
-		return Cache{BudgetBytes: 1000, HeldBytes: 700, Hits: 80, Shared: 10, Decoded: 9, Failures: 1, DecodedBytes: 4096, Dropped: 2}
+		return Cache{BudgetBytes: 1000, HeldBytes: 700, Hits: 80, Shared: 10, Decoded: 9, Failures: 1,
+			DecodedBytes: 4096, Dropped: 2}
 	}})
 }
 
@@ -68,7 +69,8 @@ func TestPanics(t *testing.T) {
 	guard.Func("a.place", func() { panic("broken") })()
 	after := m.Status().Panics
 	text, err := m.metricsText()
-	if want := fmt.Sprintf("\nwkwfs_panics_total %d\n", after); err != nil || after != before+1 || !strings.Contains(string(text), want) {
+	if want := fmt.Sprintf("\nwkwfs_panics_total %d\n", after); err != nil || after != before+1 ||
+		!strings.Contains(string(text), want) {
 		t.Errorf("%d panics before, %d after; %v; no %q in\n%s", before, after, err, want, text)
 	}
 }
@@ -93,7 +95,8 @@ func TestNumbersPanic(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		text, err := m.metricsText()
-		if err != nil || !strings.Contains(string(text), "\nwkwfs_cache_hits_total 0\n") || !strings.Contains(string(text), "\nwkwfs_read_bytes_total 10\n") {
+		if err != nil || !strings.Contains(string(text), "\nwkwfs_cache_hits_total 0\n") ||
+			!strings.Contains(string(text), "\nwkwfs_read_bytes_total 10\n") {
 			t.Errorf("%v, the metrics are\n%s", err, text)
 		}
 		if s := m.Status(); s.Cache != (Cache{}) || s.Reads.Count != 1 || len(m.history.samples) != 3 || panics != 1 {
@@ -241,15 +244,20 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][]string{
-		"":      {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now", "cache", "source_io", "disk_cache", "errors", "panics", "slow_reads", "process", "log"},
+		"": {"version", "source", "mountpoint", "pid", "time", "started", "uptime_seconds", "reads", "now",
+			"cache", "source_io", "disk_cache", "errors", "panics", "slow_reads", "process", "log"},
 		"reads": {"count", "bytes", "p50_seconds", "p99_seconds"},
 		"now":   {"seconds", "reads_per_second", "bytes_per_second", "p50_seconds", "p99_seconds"},
-		"cache": {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped", "hit_rate"},
-		"source_io": {"reads", "read_bytes", "lookups", "in_flight", "most_in_flight", "longest_wait_seconds", "requests", "repeated", "read_latency",
+		"cache": {"budget_bytes", "held_bytes", "hits", "shared", "decoded", "failures", "decoded_bytes", "dropped",
+			"hit_rate"},
+		"source_io": {"reads", "read_bytes", "lookups", "in_flight", "most_in_flight", "longest_wait_seconds",
+			"requests", "repeated", "read_latency",
 			"look_latency", "late"},
-		"disk_cache": {"dir", "size_bytes", "used_bytes", "hits", "shared", "misses", "hit_bytes", "fetched_bytes", "written_bytes",
+		"disk_cache": {"dir", "size_bytes", "used_bytes", "hits", "shared", "misses", "hit_bytes", "fetched_bytes",
+			"written_bytes",
 			"dropped_bytes", "evicted", "evicted_bytes", "damaged"},
-		"errors":     {"not_found", "permission", "interrupted", "changed", "invalid", "exhausted", "disk", "damaged", "panic"},
+		"errors": {"not_found", "permission", "interrupted", "changed", "invalid", "exhausted", "disk", "damaged",
+			"panic"},
 		"slow_reads": {"threshold_seconds", "count", "last"},
 		"process":    {"goroutines", "memory_bytes"},
 		"log":        {"to", "file", "error"},
@@ -296,7 +304,8 @@ func TestManyReaders(t *testing.T) {
 	})
 	group.Wait()
 	s := m.Status()
-	if s.Reads.Count != readers*reads || s.Reads.Bytes != 10*readers*reads || s.Errors[NotFound] != readers*reads || s.SlowReads.Count != readers*(reads-100) {
+	if s.Reads.Count != readers*reads || s.Reads.Bytes != 10*readers*reads || s.Errors[NotFound] != readers*reads ||
+		s.SlowReads.Count != readers*(reads-100) {
 		t.Errorf("%+v, errors %v, slow %d", s.Reads, s.Errors, s.SlowReads.Count)
 	}
 }

@@ -31,7 +31,8 @@ func boundsOf(from, to time.Duration) (bounds []float64) {
 // register makes the counters and their registry.
 func (m *Meter) register() {
 	m.latency = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "wkwfs_read_duration_seconds", Help: "Duration of the reads that the kernel requested.", Buckets: latencyBounds,
+		Name: "wkwfs_read_duration_seconds", Help: "Duration of the reads that the kernel requested.",
+		Buckets: latencyBounds,
 	})
 	m.bytes = counter("wkwfs_read_bytes_total", "Bytes that the kernel read and bytes that were pushed to it.")
 	m.slow = counter("wkwfs_slow_reads_total", fmt.Sprintf("Reads that took longer than %v.", slowThreshold))
@@ -47,7 +48,8 @@ func (m *Meter) register() {
 	}, func() float64 { return float64(guard.Count()) })
 	about := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "wkwfs_info", Help: "Always 1. The labels describe the server.",
-		ConstLabels: prometheus.Labels{"version": m.options.Version, "source": validLabel(m.options.Source), "mountpoint": validLabel(m.options.Mountpoint)},
+		ConstLabels: prometheus.Labels{"version": m.options.Version, "source": validLabel(m.options.Source),
+			"mountpoint": validLabel(m.options.Mountpoint)},
 	})
 	about.Set(1)
 	m.registry = prometheus.NewRegistry()
@@ -66,17 +68,20 @@ func counter(name, help string) prometheus.Counter {
 // validLabel makes a path valid UTF-8, as labels must be.
 func validLabel(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }
 
-// registerNumbers registers the fields of a struct that have a tag metric, which is the help of the metric. of returns the struct with
-// its current numbers. Fields of type uint64 are counters, others are gauges. The name of a metric is that of the field in JSON.
+// registerNumbers registers the fields of a struct that have a tag metric, which is the help of the metric. of returns
+// the struct with its current numbers. Fields of type uint64 are counters, others are gauges. The name of a metric is
+// that of the field in JSON.
 func (m *Meter) registerNumbers(prefix string, of func() any) {
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(of())) {
 		help, ok := field.Tag.Lookup("metric")
 		if !ok {
 			continue
 		}
-		name, value := prefix+field.Tag.Get("json"), func() float64 { return number(reflect.ValueOf(of()).FieldByIndex(field.Index)) }
+		name, value := prefix+field.Tag.Get("json"),
+			func() float64 { return number(reflect.ValueOf(of()).FieldByIndex(field.Index)) }
 		if field.Type.Kind() == reflect.Uint64 {
-			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name + "_total", Help: help}, value))
+			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name + "_total", Help: help},
+				value))
 		} else {
 			m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 		}
@@ -106,7 +111,8 @@ func (m *Meter) registerLatencies() {
 		{"look", "0.99", func(s SourceIO) float64 { return s.LookupLatency.P99 }},
 	} {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "wkwfs_source_latency_seconds", Help: "Time that answers of the source took in about the last minute.",
+			Name:        "wkwfs_source_latency_seconds",
+			Help:        "Time that answers of the source took in about the last minute.",
 			ConstLabels: prometheus.Labels{"request": g.request, "quantile": g.quantile},
 		}, func() float64 { return g.of(m.options.SourceIO()) }))
 	}

@@ -27,10 +27,11 @@ type Status struct {
 	SourceIO  SourceIO        `json:"source_io"`
 	DiskCache DiskCache       `json:"disk_cache"`
 	Errors    map[Kind]uint64 `json:"errors"` // failed requests by kind; has all kinds
-	Panics    uint64          `json:"panics"` // faults of the server. Each failed some requests, or something that was done ahead
-	SlowReads SlowReads       `json:"slow_reads"`
-	Process   Process         `json:"process"`
-	Log       Log             `json:"log"`
+	// faults of the server. Each failed some requests, or something that was done ahead
+	Panics    uint64    `json:"panics"`
+	SlowReads SlowReads `json:"slow_reads"`
+	Process   Process   `json:"process"`
+	Log       Log       `json:"log"`
 }
 
 // Log says where the server logs.
@@ -65,15 +66,21 @@ type Latency struct {
 
 // Cache describes the cache of decoded blocks. It counts blocks since the start of the server.
 type Cache struct {
-	BudgetBytes  int64   `json:"budget_bytes" metric:"Maximum memory of decoded blocks."`
-	HeldBytes    int64   `json:"held_bytes" metric:"Memory of decoded blocks."`
-	Hits         uint64  `json:"hits" metric:"Blocks that were in the cache when a reader needed them."`                    // found in the cache
-	Shared       uint64  `json:"shared" metric:"Blocks for which a reader waited because another reader was loading them."` // waited for, because another reader was loading them
-	Decoded      uint64  `json:"decoded" metric:"Blocks that were read and decoded."`                                       // read and decoded
-	Failures     uint64  `json:"failures" metric:"Blocks that could not be read or decoded."`                               // could not be read or decoded
-	DecodedBytes uint64  `json:"decoded_bytes" metric:"Decoded bytes of the blocks that were read."`
-	Dropped      uint64  `json:"dropped" metric:"Blocks that were evicted because of the budget."` // evicted because of the budget
-	HitRate      float64 `json:"hit_rate"`                                                         // fraction of Hits and Shared among all blocks that readers needed, 0 to 1
+	BudgetBytes int64 `json:"budget_bytes" metric:"Maximum memory of decoded blocks."`
+	HeldBytes   int64 `json:"held_bytes" metric:"Memory of decoded blocks."`
+	// found in the cache
+	Hits uint64 `json:"hits" metric:"Blocks that were in the cache when a reader needed them."`
+	// waited for, because another reader was loading them
+	Shared uint64 `json:"shared" metric:"Blocks for which a reader waited because another reader was loading them."`
+	// read and decoded
+	Decoded uint64 `json:"decoded" metric:"Blocks that were read and decoded."`
+	// could not be read or decoded
+	Failures     uint64 `json:"failures" metric:"Blocks that could not be read or decoded."`
+	DecodedBytes uint64 `json:"decoded_bytes" metric:"Decoded bytes of the blocks that were read."`
+	// evicted because of the budget
+	Dropped uint64 `json:"dropped" metric:"Blocks that were evicted because of the budget."`
+	// fraction of Hits and Shared among all blocks that readers needed, 0 to 1
+	HitRate float64 `json:"hit_rate"`
 }
 
 // withRate sets the hit rate.
@@ -91,13 +98,17 @@ type SourceIO struct {
 	ReadBytes uint64 `json:"read_bytes" metric:"Bytes read from the source."`
 	Lookups   uint64 `json:"lookups" metric:"Lookups in the source: files that were described or opened, and listed directories."`
 
-	InFlight     int     `json:"in_flight" metric:"Requests to the source in flight."`                                   // requests without an answer
-	MostInFlight int     `json:"most_in_flight" metric:"The most requests to the source that were in flight at a time."` // the maximum of InFlight since the start
-	LongestWait  float64 `json:"longest_wait_seconds" metric:"Time since the start of the oldest request in flight."`    // time since the start of the oldest request in flight
+	// requests without an answer
+	InFlight int `json:"in_flight" metric:"Requests to the source in flight."`
+	// the maximum of InFlight since the start
+	MostInFlight int `json:"most_in_flight" metric:"The most requests to the source that were in flight at a time."`
+	// time since the start of the oldest request in flight
+	LongestWait float64 `json:"longest_wait_seconds" metric:"Time since the start of the oldest request in flight."`
 
 	ReadLatency   Latency `json:"read_latency"`
 	LookupLatency Latency `json:"look_latency"`
-	Late          bool    `json:"late" metric:"1 if the source is late, 0 otherwise."` // many requests are sent at once (see package store)
+	// many requests are sent at once (see package store)
+	Late bool `json:"late" metric:"1 if the source is late, 0 otherwise."`
 
 	// Requests over the network to object stores, and those that repeated one that had failed. 0 for directories.
 	Requests uint64 `json:"requests" metric:"Requests over the network to object stores."`

@@ -111,8 +111,10 @@ func TestInfo(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := info.Sys().(*syscall.Stat_t)
-		if info.Mode() != mode || info.Name() != filepath.Base(name) || info.Size() != 0 || !vfs.DetailsOf(info).Live || int(st.Uid) != os.Geteuid() {
-			t.Errorf("%s: mode %v, name %s, size %d, live %v, owner %d", name, info.Mode(), info.Name(), info.Size(), vfs.DetailsOf(info).Live, st.Uid)
+		if info.Mode() != mode || info.Name() != filepath.Base(name) || info.Size() != 0 || !vfs.DetailsOf(info).Live ||
+			int(st.Uid) != os.Geteuid() {
+			t.Errorf("%s: mode %v, name %s, size %d, live %v, owner %d", name, info.Mode(), info.Name(), info.Size(),
+				vfs.DetailsOf(info).Live, st.Uid)
 		}
 		again, err := fs.Stat(fsys, name)
 		if err != nil || vfs.VersionOf(again) != vfs.VersionOf(info) {
@@ -155,7 +157,10 @@ func TestOpenDir(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	m := NewMeter(Options{
 		Source: "/data/\xff", Cache: func() Cache { return Cache{Hits: 80, HeldBytes: 700} },
-		SourceIO:  func() SourceIO { return SourceIO{Reads: 9, InFlight: 6, Late: true, LookupLatency: Latency{P99: 0.5}} },
+		SourceIO: func() SourceIO {
+			return SourceIO{Reads: 9, InFlight: 6, Late: true,
+				LookupLatency: Latency{P99: 0.5}}
+		},
 		DiskCache: func() DiskCache { return DiskCache{Hits: 12, UsedBytes: 345} },
 	})
 	m.Read("f", 0, 1000, 0)
@@ -177,8 +182,9 @@ func TestMetrics(t *testing.T) {
 			failed += metric.GetCounter().GetValue()
 		}
 		for name, values := range map[string][2]float64{
-			"bytes":  {families["wkwfs_read_bytes_total"].GetMetric()[0].GetCounter().GetValue(), 1000},
-			"reads":  {float64(families["wkwfs_read_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount()), 1},
+			"bytes": {families["wkwfs_read_bytes_total"].GetMetric()[0].GetCounter().GetValue(), 1000},
+			"reads": {float64(families["wkwfs_read_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount()),
+				1},
 			"errors": {failed, 1},
 			"hits":   {families["wkwfs_cache_hits_total"].GetMetric()[0].GetCounter().GetValue(), 80},
 			"looked": {families["wkwfs_source_reads_total"].GetMetric()[0].GetCounter().GetValue(), 9},
@@ -215,8 +221,9 @@ func quantile(family *dto.MetricFamily, request, quantile string) float64 {
 
 func TestProfiles(t *testing.T) {
 	for path, status := range map[string]int{
-		"/debug/pprof/": 200, "/debug/pprof/goroutine?debug=1": 200, "/debug/pprof/cmdline": 200, "/debug/pprof/symbol": 200,
-		"/": 404, "/debug": 404, "/debug/pprof/nothing": 404,
+		"/debug/pprof/": 200, "/debug/pprof/goroutine?debug=1": 200, "/debug/pprof/cmdline": 200,
+		"/debug/pprof/symbol": 200,
+		"/":                   404, "/debug": 404, "/debug/pprof/nothing": 404,
 	} {
 		reply := httptest.NewRecorder()
 		newTestMeter().Handler().ServeHTTP(reply, httptest.NewRequest("GET", path, nil))

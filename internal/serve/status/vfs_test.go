@@ -12,7 +12,8 @@ func TestFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	vfstest.WriteShapes(t, dir)
 	vfstest.Test(t, newTestMeter().Around(os.DirFS(dir)), vfstest.Expect{
-		Files: vfstest.Shapes(), Live: []string{StatusFile, MetricsFile}, Has: "tree.Stat tree.ReadDir tree.List file.Seek",
+		Files: vfstest.Shapes(), Live: []string{StatusFile, MetricsFile},
+		Has:     "tree.Stat tree.ReadDir tree.List file.Seek",
 		Replace: func(name string, content []byte) { vfstest.Write(t, filepath.Join(dir, name), content) },
 	})
 }

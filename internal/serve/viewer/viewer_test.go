@@ -60,11 +60,13 @@ func TestFiles(t *testing.T) {
 		if text, ok := texts[name]; !ok || !strings.Contains(text, want) {
 			t.Errorf("%s: %d bytes, without %q", name, len(text), want)
 		}
-		if made := strings.Count(texts[name], "new Function(") - strings.Count(texts[name], `=new Function("dv","offset","annotationIndex"`); made != 0 {
+		if made := strings.Count(texts[name], "new Function(") - strings.Count(texts[name],
+			`=new Function("dv","offset","annotationIndex"`); made != 0 {
 			t.Errorf("%s has %d functions that are made of strings", name, made)
 		}
 	}
-	for _, name := range []string{"Apache License", "c-blosc", "Zstandard", "LZ4", "codemirror", "ikonate", "numcodecs"} {
+	for _, name := range []string{"Apache License", "c-blosc", "Zstandard", "LZ4", "codemirror", "ikonate",
+		"numcodecs"} {
 		if !strings.Contains(texts["licenses.txt"], name) {
 			t.Errorf("licenses.txt lacks %s", name)
 		}

@@ -43,7 +43,8 @@ const (
 	allowedMethods = "GET, HEAD, OPTIONS"
 	allowedHeaders = "Authorization, Range, If-Match, If-None-Match, If-Modified-Since, If-Range, If-Unmodified-Since, Cache-Control, Content-Type"
 	exposedHeaders = "Accept-Ranges, Content-Encoding, Content-Length, Content-Range, ETag, Last-Modified, Retry-After, WWW-Authenticate"
-	// preflightMaxAge is the time in seconds for which a browser may cache a preflight. Chromium accepts at most two hours.
+	// preflightMaxAge is the time in seconds for which a browser may cache a preflight. Chromium accepts at most two
+	// hours.
 	preflightMaxAge = "7200"
 )
 

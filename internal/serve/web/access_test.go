@@ -56,7 +56,8 @@ func TestToken(t *testing.T) {
 }
 
 func TestOrigins(t *testing.T) {
-	const allow, expose, resource = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Cross-Origin-Resource-Policy"
+	const allow, expose, resource = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+		"Cross-Origin-Resource-Policy"
 	for _, test := range []struct {
 		name    string
 		origins []string
@@ -69,26 +70,33 @@ func TestOrigins(t *testing.T) {
 		{"nobody", nil, headers{"Origin: https://a.org"}, "", ""},
 		{"nobody, a page without an origin", nil, headers{"Origin: null"}, "", ""},
 		{"nobody, no origin", nil, nil, "", ""},
-		{"one", []string{"https://a.org", "https://b.org"}, headers{"Origin: https://b.org"}, "https://b.org", "Origin"},
+		{"one", []string{"https://a.org", "https://b.org"}, headers{"Origin: https://b.org"}, "https://b.org",
+			"Origin"},
 		{"another", []string{"https://a.org"}, headers{"Origin: https://a.org.evil.org"}, "", "Origin"},
 		{"none", []string{"https://a.org"}, nil, "", "Origin"},
 	} {
 		url := start(t, newTree(), web.Options{Origins: test.origins, Token: "secret"})
-		for _, path := range []string{"/ids.raw?token=secret", "/nothing?token=secret", "/ids.raw"} { // errors are readable, too
+		// errors are readable, too
+		for _, path := range []string{"/ids.raw?token=secret", "/nothing?token=secret", "/ids.raw"} {
 			reply, _, _ := fetch(t, "GET", url+path, test.send)
 			h := reply.Header
-			if h.Get(allow) != test.allowed || strings.Contains(h.Get(expose), "Content-Range") != (test.allowed != "") || (h.Get(resource) == "cross-origin") != (test.allowed != "") {
+			if h.Get(allow) != test.allowed || strings.Contains(h.Get(expose),
+				"Content-Range") != (test.allowed != "") ||
+				(h.Get(resource) == "cross-origin") != (test.allowed != "") {
 				t.Errorf("%s %s: %v", test.name, path, h)
 			}
 			if test.vary != "" && h.Values("Vary")[0] != test.vary {
 				t.Errorf("%s %s: Vary is %q", test.name, path, h.Values("Vary"))
 			}
 		}
-		reply, body, _ := fetch(t, "OPTIONS", url+"/ids.raw", append(headers{"Access-Control-Request-Method: GET", "Access-Control-Request-Headers: authorization,range",
-			"Access-Control-Request-Private-Network: true"}, test.send...))
+		reply, body, _ := fetch(t, "OPTIONS", url+"/ids.raw",
+			append(headers{"Access-Control-Request-Method: GET", "Access-Control-Request-Headers: authorization,range",
+				"Access-Control-Request-Private-Network: true"}, test.send...))
 		h := reply.Header
-		granted := h.Get(allow) == test.allowed && strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization, Range") &&
-			h.Get("Access-Control-Allow-Methods") == "GET, HEAD, OPTIONS" && h.Get("Access-Control-Allow-Private-Network") == "true"
+		granted := h.Get(allow) == test.allowed &&
+			strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization, Range") &&
+			h.Get("Access-Control-Allow-Methods") == "GET, HEAD, OPTIONS" &&
+			h.Get("Access-Control-Allow-Private-Network") == "true"
 		if reply.StatusCode != 204 || len(body) > 0 || granted != (test.allowed != "") {
 			t.Errorf("%s: preflight: status %d, %v", test.name, reply.StatusCode, h)
 		}

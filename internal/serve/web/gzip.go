@@ -26,7 +26,8 @@ func gzipTag(tag string) string { return strings.TrimSuffix(tag, `"`) + gzipSuff
 // http.ServeContent knows only the plain tags.
 func (w *response) negotiateGzip(r *http.Request, size int64) {
 	w.Header().Add("Vary", "Accept-Encoding")
-	w.mayCompress = r.Method == http.MethodGet && r.Header.Get("Range") == "" && size >= minGzip && size <= maxGzip && acceptsGzip(r)
+	w.mayCompress = r.Method == http.MethodGet && r.Header.Get("Range") == "" && size >= minGzip && size <= maxGzip &&
+		acceptsGzip(r)
 	tags := r.Header.Get("If-None-Match")
 	if w.clientHasGzip = strings.Contains(tags, gzipSuffix); w.clientHasGzip {
 		r.Header.Set("If-None-Match", strings.ReplaceAll(tags, gzipSuffix, `"`))

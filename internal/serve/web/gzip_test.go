@@ -32,13 +32,17 @@ func TestGzip(t *testing.T) {
 		{"/ids.raw", headers{"Accept-Encoding: gzip", "If-None-Match: " + zipTag}, 304, "", zipTag},
 		{"/ids.raw", headers{"Accept-Encoding: gzip", "If-None-Match: " + tag}, 304, "", tag},
 		{"/ids.raw", headers{"Accept-Encoding: gzip", "Range: bytes=0-9", "If-Range: " + zipTag}, 200, "", tag},
-		{"/color/1/volume.raw", headers{"Accept-Encoding: gzip"}, 200, "", volumeTag},                                // noise
-		{"/color/1/volume.json", headers{"Accept-Encoding: gzip"}, 200, "", `"ab000000000000000000000000000000-11"`}, // small
+		// noise
+		{"/color/1/volume.raw", headers{"Accept-Encoding: gzip"}, 200, "", volumeTag},
+		// small
+		{"/color/1/volume.json", headers{"Accept-Encoding: gzip"}, 200, "", `"ab000000000000000000000000000000-11"`},
 	}
 	for _, test := range tests {
 		reply, body, err := fetch(t, "GET", url+test.path, test.send)
-		if err != nil || reply.StatusCode != test.status || reply.Header.Get("Content-Encoding") != test.encoding || reply.Header.Get("ETag") != test.tag {
-			t.Errorf("%s %q: status %d, encoding %q, ETag %s, error %v", test.path, test.send, reply.StatusCode, reply.Header.Get("Content-Encoding"), reply.Header.Get("ETag"), err)
+		if err != nil || reply.StatusCode != test.status || reply.Header.Get("Content-Encoding") != test.encoding ||
+			reply.Header.Get("ETag") != test.tag {
+			t.Errorf("%s %q: status %d, encoding %q, ETag %s, error %v", test.path, test.send, reply.StatusCode,
+				reply.Header.Get("Content-Encoding"), reply.Header.Get("ETag"), err)
 		}
 		if !slices.Contains(reply.Header.Values("Vary"), "Accept-Encoding") {
 			t.Errorf("%s %q: Vary is %q", test.path, test.send, reply.Header.Values("Vary"))

@@ -22,11 +22,11 @@ type Options struct {
 	Token string
 	// Origins are the web sites whose scripts may read, such as "https://example.org". "*" is all sites.
 	Origins []string
-	// Viewer has the files of a Neuroglancer, each compressed with gzip as NAME.gz: a page index.html, and what it needs.
-	// The page requests state.json beside it. The server has these files at [ViewerPath]. They need no token.
+	// Viewer has the files of a Neuroglancer, each compressed with gzip as NAME.gz: a page index.html, and what it
+	// needs. The page requests state.json beside it. The server has these files at [ViewerPath]. They need no token.
 	Viewer fs.FS
-	// Neuroglancer is the URL of the viewer that pages open if Viewer is nil. Origins should have its site. If it is empty,
-	// too, pages have no links to a viewer.
+	// Neuroglancer is the URL of the viewer that pages open if Viewer is nil. Origins should have its site. If it is
+	// empty, too, pages have no links to a viewer.
 	Neuroglancer string
 	// MaxRequests is how many requests are answered at once, shared fairly between the addresses of clients. A request
 	// above the limit waits for ten seconds and then gets status 503. 0 means [DefaultMaxRequests].

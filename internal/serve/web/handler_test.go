@@ -27,24 +27,32 @@ func TestReplies(t *testing.T) {
 		want         headers // in the reply; an empty value means that the header is missing
 		body         []byte  // nil: not compared
 	}{
-		{"GET", "/color/1/volume.raw", nil, 200, headers{"Content-Type: application/octet-stream", "ETag: " + volumeTag, "Content-Length: 1048576",
-			"Accept-Ranges: bytes", "Last-Modified: Mon, 06 May 2024 07:08:09 GMT", "Cache-Control: no-cache", "X-Content-Type-Options: nosniff",
+		{"GET", "/color/1/volume.raw", nil, 200, headers{"Content-Type: application/octet-stream", "ETag: " + volumeTag,
+			"Content-Length: 1048576",
+			"Accept-Ranges: bytes", "Last-Modified: Mon, 06 May 2024 07:08:09 GMT", "Cache-Control: no-cache",
+			"X-Content-Type-Options: nosniff",
 			"Content-Security-Policy: default-src 'none'; sandbox"}, data},
-		{"HEAD", "/color/1/volume.raw", nil, 200, headers{"Content-Length: 1048576", "ETag: " + volumeTag, "Accept-Ranges: bytes"}, []byte{}},
+		{"HEAD", "/color/1/volume.raw", nil, 200, headers{"Content-Length: 1048576", "ETag: " + volumeTag,
+			"Accept-Ranges: bytes"}, []byte{}},
 		{"GET", "/empty.raw", nil, 200, headers{"Content-Length: 0"}, []byte{}},
-		{"GET", "/color/1/volume.json", nil, 200, headers{"Content-Type: application/json"}, []byte(`{"dtype":"uint8"}`)},
-		{"GET", "/a%20b&c%25%3Cd%3E.txt", nil, 200, headers{"Content-Type: text/plain; charset=utf-8"}, []byte("hello")},
+		{"GET", "/color/1/volume.json", nil, 200, headers{"Content-Type: application/json"},
+			[]byte(`{"dtype":"uint8"}`)},
+		{"GET", "/a%20b&c%25%3Cd%3E.txt", nil, 200, headers{"Content-Type: text/plain; charset=utf-8"},
+			[]byte("hello")},
 
-		{"GET", "/color/1/volume.raw", headers{"Range: bytes=5-9"}, 206, headers{"Content-Range: bytes 5-9/1048576", "Content-Length: 5"}, data[5:10]},
+		{"GET", "/color/1/volume.raw", headers{"Range: bytes=5-9"}, 206, headers{"Content-Range: bytes 5-9/1048576",
+			"Content-Length: 5"}, data[5:10]},
 		{"GET", "/color/1/volume.raw", headers{"Range: bytes=262143-262144"}, 206, nil, data[262143:262145]},
 		{"GET", "/color/1/volume.raw", headers{"Range: bytes=1048570-"}, 206, nil, data[1048570:]},
 		{"GET", "/color/1/volume.raw", headers{"Range: bytes=-3"}, 206, nil, data[1<<20-3:]},
 		{"GET", "/color/1/volume.raw", headers{"Range: bytes=0-9999999"}, 206, nil, data},
 		{"HEAD", "/color/1/volume.raw", headers{"Range: bytes=5-9"}, 206, headers{"Content-Length: 5"}, []byte{}},
-		{"GET", "/color/1/volume.raw", headers{"Range: bytes=1048576-"}, 416, headers{"Content-Range: bytes */1048576"}, nil},
+		{"GET", "/color/1/volume.raw", headers{"Range: bytes=1048576-"}, 416, headers{"Content-Range: bytes */1048576"},
+			nil},
 		{"GET", "/color/1/volume.raw", headers{"Range: lines=1-2"}, 416, nil, nil},
 
-		{"GET", "/color/1/volume.raw", headers{"If-None-Match: " + volumeTag}, 304, headers{"ETag: " + volumeTag}, []byte{}},
+		{"GET", "/color/1/volume.raw", headers{"If-None-Match: " + volumeTag}, 304, headers{"ETag: " + volumeTag},
+			[]byte{}},
 		{"GET", "/color/1/volume.raw", headers{"If-None-Match: \"x\", " + volumeTag}, 304, nil, []byte{}},
 		{"GET", "/color/1/volume.raw", headers{`If-None-Match: "x"`}, 200, nil, data},
 		{"GET", "/color/1/volume.raw", headers{"If-Modified-Since: Mon, 06 May 2024 07:08:09 GMT"}, 304, nil, []byte{}},
@@ -52,9 +60,11 @@ func TestReplies(t *testing.T) {
 		{"GET", "/color/1/volume.raw", headers{`If-Match: "x"`}, 412, nil, nil},
 		{"GET", "/color/1/volume.raw", headers{"Range: bytes=5-9", "If-Range: " + volumeTag}, 206, nil, data[5:10]},
 		{"GET", "/color/1/volume.raw", headers{"Range: bytes=5-9", `If-Range: "x"`}, 200, nil, data},
-		{"GET", "/color/1/volume.raw", headers{"Range: bytes=5-9", "If-Range: Mon, 06 May 2024 07:08:09 GMT"}, 200, nil, data},
+		{"GET", "/color/1/volume.raw", headers{"Range: bytes=5-9", "If-Range: Mon, 06 May 2024 07:08:09 GMT"}, 200, nil,
+			data},
 
-		{"GET", "/nothing", nil, 404, headers{"Content-Type: text/plain; charset=utf-8", "Cache-Control: no-store", "ETag: "}, nil},
+		{"GET", "/nothing", nil, 404, headers{"Content-Type: text/plain; charset=utf-8", "Cache-Control: no-store",
+			"ETag: "}, nil},
 		{"GET", "/color/1/volume.raw/", nil, 404, nil, nil},
 		{"GET", "/color/1/volume.raw/x", nil, 404, nil, nil},
 		{"GET", "/.wkwfs/preview/color/1/other.png", nil, 404, nil, nil},
@@ -62,8 +72,10 @@ func TestReplies(t *testing.T) {
 		{"GET", "/shut.raw", nil, 403, nil, nil},
 		{"GET", "/many.raw", nil, 503, headers{"Retry-After: 1"}, nil},
 		{"GET", "/gone.raw", nil, 500, headers{"ETag: "}, []byte("open color/1/z0/y0/x0.wkw: file does not exist\n")},
-		{"GET", "/dead.raw", nil, 500, headers{"Content-Range: ", "Accept-Ranges: ", "Last-Modified: "}, []byte(errBroken.Error() + "\n")},
-		{"GET", "/dead.raw", headers{"Range: bytes=5-9"}, 500, headers{"Content-Range: "}, []byte(errBroken.Error() + "\n")},
+		{"GET", "/dead.raw", nil, 500, headers{"Content-Range: ", "Accept-Ranges: ", "Last-Modified: "},
+			[]byte(errBroken.Error() + "\n")},
+		{"GET", "/dead.raw", headers{"Range: bytes=5-9"}, 500, headers{"Content-Range: "},
+			[]byte(errBroken.Error() + "\n")},
 		{"GET", "/broken.raw", headers{"Range: bytes=5-9"}, 206, nil, noise(10)[5:]},
 		{"GET", "/broken.raw", headers{"Range: bytes=2000000-"}, 500, nil, []byte(errBroken.Error() + "\n")},
 		{"GET", "/broken.raw", headers{"Range: bytes=5-9,2000000-2000001"}, 500, nil, []byte(errBroken.Error() + "\n")},
@@ -102,9 +114,11 @@ func TestChangeAndRange(t *testing.T) {
 
 	reply, body, _ := fetch(t, "GET", url+"/color/1/volume.raw", headers{"Range: bytes=10-19", "If-Range: " + tag})
 	if reply.StatusCode != 200 || !bytes.Equal(body, changed.data) || reply.Header.Get("ETag") == tag {
-		t.Errorf("status %d, %d bytes, ETag %s: want all of the new version", reply.StatusCode, len(body), reply.Header.Get("ETag"))
+		t.Errorf("status %d, %d bytes, ETag %s: want all of the new version", reply.StatusCode, len(body),
+			reply.Header.Get("ETag"))
 	}
-	if reply, _, _ = fetch(t, "GET", url+"/color/1/volume.raw", headers{"If-None-Match: " + tag}); reply.StatusCode != 200 {
+	if reply, _, _ = fetch(t, "GET", url+"/color/1/volume.raw",
+		headers{"If-None-Match: " + tag}); reply.StatusCode != 200 {
 		t.Errorf("status %d for the ETag of the old version", reply.StatusCode)
 	}
 }
@@ -180,8 +194,10 @@ func TestDamageInTheMiddle(t *testing.T) {
 
 func TestTraversal(t *testing.T) {
 	handler := web.Handler(newTree(), web.Options{}) // the tree panics if a path is not valid
-	for _, path := range []string{"/../x", "/..", "/color/../ids.raw", "/color/./1", "//ids.raw", "//", "/color//1", "/color/1//", "/./", "/%2e%2e/x",
-		"/color%2f..%2f..%2fx", "/.wkwfs/preview/../middle.png", "/.wkwfs/preview//middle.png", "/.wkwfs/../ids.raw", "/.wkwfs/preview/color/../color/1/middle.png", "/..%5c..%5cx", "/color/1/%00"} {
+	for _, path := range []string{"/../x", "/..", "/color/../ids.raw", "/color/./1", "//ids.raw", "//", "/color//1",
+		"/color/1//", "/./", "/%2e%2e/x",
+		"/color%2f..%2f..%2fx", "/.wkwfs/preview/../middle.png", "/.wkwfs/preview//middle.png", "/.wkwfs/../ids.raw",
+		"/.wkwfs/preview/color/../color/1/middle.png", "/..%5c..%5cx", "/color/1/%00"} {
 		r := httptest.NewRequest("GET", "http://host/", nil)
 		u, err := r.URL.Parse("http://host" + path)
 		if err != nil {
@@ -202,7 +218,8 @@ func TestAccessLog(t *testing.T) {
 	server := httptest.NewServer(web.Handler(newTree(), web.Options{Log: log, Token: "secret"}))
 	fetch(t, "GET", server.URL+"/ids.raw?token=secret", headers{"Range: bytes=0-9"})
 	server.Close()
-	if got := text.String(); !strings.Contains(got, "method=GET path=/ids.raw range=\"bytes=0-9\" status=206 bytes=10 ") || strings.Contains(got, "secret") {
+	if got := text.String(); !strings.Contains(got,
+		"method=GET path=/ids.raw range=\"bytes=0-9\" status=206 bytes=10 ") || strings.Contains(got, "secret") {
 		t.Errorf("log:\n%s", got)
 	}
 }

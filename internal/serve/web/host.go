@@ -22,7 +22,8 @@ func CheckHost(next http.Handler, listening net.Addr, names ...string) http.Hand
 	}
 	all := tcp.IP.IsUnspecified()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostName(r.Host); !isHost(host, r, all) && !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, host) }) {
+		if host := hostName(r.Host); !isHost(host, r, all) &&
+			!slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, host) }) {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("X-Content-Type-Options", "nosniff")
 			w.WriteHeader(http.StatusMisdirectedRequest)

@@ -49,7 +49,8 @@ func TestHost(t *testing.T) {
 		}
 		reply.Body.Close()
 		if reply.StatusCode != test.status {
-			t.Errorf("%v %q, Host %q: status %d, want %d", test.listening, test.names, test.host, reply.StatusCode, test.status)
+			t.Errorf("%v %q, Host %q: status %d, want %d", test.listening, test.names, test.host, reply.StatusCode,
+				test.status)
 		}
 	}
 }

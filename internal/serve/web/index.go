@@ -42,7 +42,8 @@ func (h *handler) batches(ctx context.Context, dir string) iter.Seq2[[]entry, er
 	}
 }
 
-// maxShown is about the number of entries that a page shows. A larger directory takes too much memory, here and in a browser.
+// maxShown is about the number of entries that a page shows. A larger directory takes too much memory, here and in a
+// browser.
 const maxShown = 20_000
 
 // list returns the entries of a directory for a page, the first ones if there are many. more reports whether there are

@@ -13,7 +13,8 @@ import (
 func TestIndex(t *testing.T) {
 	url := start(t, newTree(), web.Options{Name: "cortex"})
 	for _, test := range []struct{ path, accept, want string }{
-		{"/color/1", "", `[{"name":"volume.json","type":"file","size":17,"mtime":"2024-05-06T07:08:09Z"},{"name":"volume.raw","type":"file","size":1048576,"mtime":"2024-05-06T07:08:09Z"}]`},
+		{"/color/1", "",
+			`[{"name":"volume.json","type":"file","size":17,"mtime":"2024-05-06T07:08:09Z"},{"name":"volume.raw","type":"file","size":1048576,"mtime":"2024-05-06T07:08:09Z"}]`},
 		{"/color/1/", "application/json", ""},
 		{"/color", "*/*", `[{"name":"1","type":"directory","mtime":"2024-05-06T07:08:09Z"}]`},
 	} {
@@ -36,7 +37,8 @@ func TestIndex(t *testing.T) {
 	}
 	const browser = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	reply, body, _ := fetch(t, "GET", url+"/color/1/", headers{browser})
-	for _, want := range []string{`<a href="/">cortex</a>`, `<a href="/color/">color</a>`, `<a href="/color/1/volume.raw">volume.raw</a>`, "1.0 MiB", "2024-05-06 07:08:09"} {
+	for _, want := range []string{`<a href="/">cortex</a>`, `<a href="/color/">color</a>`,
+		`<a href="/color/1/volume.raw">volume.raw</a>`, "1.0 MiB", "2024-05-06 07:08:09"} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page lacks %s:\n%s", want, body)
 		}
@@ -44,10 +46,12 @@ func TestIndex(t *testing.T) {
 	if got := reply.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
 		t.Errorf("the page is %s", got)
 	}
-	if _, body, _ = fetch(t, "GET", url+"/", headers{browser}); !strings.Contains(string(body), `<a href="/a%20b&amp;c%25%3Cd%3E.txt">a b&amp;c%&lt;d&gt;.txt</a>`) {
+	if _, body, _ = fetch(t, "GET", url+"/", headers{browser}); !strings.Contains(string(body),
+		`<a href="/a%20b&amp;c%25%3Cd%3E.txt">a b&amp;c%&lt;d&gt;.txt</a>`) {
 		t.Errorf("a name is not escaped:\n%s", body)
 	}
-	if reply, _, _ = fetch(t, "GET", url+"/color", headers{"Accept: text/html;q=0.5, application/json"}); reply.Header.Get("Content-Type") != "application/json" {
+	if reply, _, _ = fetch(t, "GET", url+"/color",
+		headers{"Accept: text/html;q=0.5, application/json"}); reply.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("a client that prefers JSON gets %s", reply.Header.Get("Content-Type"))
 	}
 }
@@ -68,7 +72,8 @@ func TestLargeIndex(t *testing.T) {
 		Name string `json:"name"`
 		Size int    `json:"size"`
 	}
-	if err := json.Unmarshal(body, &entries); err != nil || len(entries) != n || reply.Header.Get("Content-Type") != "application/json" {
+	if err := json.Unmarshal(body, &entries); err != nil || len(entries) != n ||
+		reply.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}
 	for i, e := range entries {
@@ -81,7 +86,8 @@ func TestLargeIndex(t *testing.T) {
 	}
 	const more = "There are more entries."
 	html := headers{"Accept: text/html"}
-	if _, body, _ := fetch(t, "GET", url+"/slices/", html); !strings.Contains(string(body), "z0000000.tif") || !strings.Contains(string(body), more) {
+	if _, body, _ := fetch(t, "GET", url+"/slices/", html); !strings.Contains(string(body), "z0000000.tif") ||
+		!strings.Contains(string(body), more) {
 		t.Errorf("a page of %d bytes lacks an entry, or that there are more", len(body))
 	}
 	if _, body, _ := fetch(t, "GET", url+"/", html); strings.Contains(string(body), more) {

@@ -65,7 +65,8 @@ func (v *volumeInfo) validate(name string) error {
 	case !t.Valid():
 		return fmt.Errorf("%s: unknown dtype %q", name, v.Dtype)
 	case v.Channels < 1 || v.Channels > maxVoxelBytes/t.Size():
-		return fmt.Errorf("%s: %d channels of %s: expected 1 to %d bytes per voxel", name, v.Channels, v.Dtype, maxVoxelBytes)
+		return fmt.Errorf("%s: %d channels of %s: expected 1 to %d bytes per voxel", name, v.Channels, v.Dtype,
+			maxVoxelBytes)
 	case min(v.Shape[0], v.Shape[1], v.Shape[2]) < 1:
 		return fmt.Errorf("%s: shape %v is empty", name, v.Shape)
 	}

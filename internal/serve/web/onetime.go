@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// OneTimeLink returns a handler that passes on all requests to next, but those for path. The first of these that is allowed gets a
-// redirection to target, later ones status 410, and those that are not allowed status 403. So a path that other users can see, such as an
-// argument of a browser, can lead to a target that is secret.
+// OneTimeLink returns a handler that passes on all requests to next, but those for path. The first of these that is
+// allowed gets a redirection to target, later ones status 410, and those that are not allowed status 403. So a path
+// that other users can see, such as an argument of a browser, can lead to a target that is secret.
 func OneTimeLink(next http.Handler, target string, allowed func(*http.Request) bool) (h http.Handler, path string) {
 	path = "/" + ownPrefix + "open/" + rand.Text()
 	var used atomic.Bool
@@ -21,7 +21,8 @@ func OneTimeLink(next http.Handler, target string, allowed func(*http.Request) b
 		w.Header().Set("Cache-Control", "no-store")
 		switch {
 		case !allowed(r):
-			http.Error(w, "this link is for the user who runs wkwfs view; use the link in the terminal", http.StatusForbidden)
+			http.Error(w, "this link is for the user who runs wkwfs view; use the link in the terminal",
+				http.StatusForbidden)
 		case used.Swap(true):
 			http.Error(w, "this link opened the viewer once; use the link in the terminal", http.StatusGone)
 		default:

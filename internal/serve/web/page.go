@@ -41,7 +41,8 @@ func (h *handler) servePage(w *response, r *http.Request, name string, data any)
 	}
 	header := w.Header()
 	header.Add("Vary", "Accept")
-	header.Set("Content-Security-Policy", "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	header.Set("Referrer-Policy", "no-referrer") // the URL may have the token
 	h.serveBytes(w, r, "text/html; charset=utf-8", []byte(hint.EscapeLines(b.String())))
 	return nil

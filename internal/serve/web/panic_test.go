@@ -52,8 +52,8 @@ func (f panickingFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.(io.ReaderAt).ReadAt(p, off)
 }
 
-// TestPanics: a panic is status 500, or cuts a reply that has begun. The log has its stack once, with the path. Other requests are
-// answered, and the slot of the request is given back.
+// TestPanics: a panic is status 500, or cuts a reply that has begun. The log has its stack once, with the path. Other
+// requests are answered, and the slot of the request is given back.
 func TestPanics(t *testing.T) {
 	injected := inject(t, "web.request")
 	var log bytes.Buffer
@@ -94,7 +94,9 @@ func TestPanics(t *testing.T) {
 		}
 	}
 	got := log.String()
-	if !injected() || guard.Count()-before != 5 || !strings.Contains(got, "panickingFile.ReadAt(") || strings.Count(got, "stack=") > 4 || strings.Count(got, "path=broken") == 0 || strings.Count(got, "path=other") != 1 {
+	if !injected() || guard.Count()-before != 5 || !strings.Contains(got, "panickingFile.ReadAt(") ||
+		strings.Count(got, "stack=") > 4 || strings.Count(got, "path=broken") == 0 ||
+		strings.Count(got, "path=other") != 1 {
 		t.Errorf("%d panics, logged\n%s", guard.Count()-before, got)
 	}
 }
@@ -108,7 +110,9 @@ func TestContrastPanics(t *testing.T) {
 	var layers []ngLayer
 	for _, dir := range []string{"a/1", "b/1"} {
 		info := volumeInfo{Dtype: "uint8", Channels: 1, Shape: volume.Cube(10), Bytes: 1000}
-		files[dir+"/"+tree.VolumeJSON] = &fstest.MapFile{Data: []byte(`{"dtype":"uint8","channels":1,"shape":[10,10,10],"bytes":1000}`)}
+		files[dir+"/"+
+			tree.VolumeJSON] = &fstest.MapFile{Data: []byte(
+			`{"dtype":"uint8","channels":1,"shape":[10,10,10],"bytes":1000}`)}
 		for _, box := range info.sampleBoxes() {
 			voxels := make([]byte, 1000)
 			for i := range voxels {

@@ -7,7 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// plane holds the voxels of a box that is one voxel thick on z, as a box file has them: x fastest, channels interleaved.
+// plane holds the voxels of a box that is one voxel thick on z, as a box file has them: x fastest, channels
+// interleaved.
 type plane struct {
 	info   volumeInfo
 	width  int // voxels

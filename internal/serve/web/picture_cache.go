@@ -21,7 +21,8 @@ const (
 )
 
 func newPictureCache() *pictureCache {
-	return &pictureCache{slots: make(chan struct{}, maxPicturesAtOnce), pictures: lru.New[string, []byte](maxCachedBytes)}
+	return &pictureCache{slots: make(chan struct{}, maxPicturesAtOnce),
+		pictures: lru.New[string, []byte](maxCachedBytes)}
 }
 
 // get returns the picture of the key. If it is not cached, get calls draw. It does not cache errors.

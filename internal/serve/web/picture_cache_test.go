@@ -16,7 +16,8 @@ func TestPictureCache(t *testing.T) {
 		key  string
 		size int
 		want int // pictures drawn so far
-	}{{"a", 20 << 20, 1}, {"a", 20 << 20, 1}, {"b", 10 << 20, 2}, {"a", 20 << 20, 2}, {"c", 5 << 20, 3}, {"a", 20 << 20, 3}, {"b", 10 << 20, 4}} {
+	}{{"a", 20 << 20, 1}, {"a", 20 << 20, 1}, {"b", 10 << 20, 2}, {"a", 20 << 20, 2}, {"c", 5 << 20, 3},
+		{"a", 20 << 20, 3}, {"b", 10 << 20, 4}} {
 		if _, err := c.get(t.Context(), test.key, draw(test.size)); err != nil || drawn != test.want {
 			t.Errorf("%s: %d pictures drawn, error %v, want %d", test.key, drawn, err, test.want)
 		}

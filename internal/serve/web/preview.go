@@ -54,7 +54,8 @@ func (h *handler) servePreview(w *response, r *http.Request, dir string) error {
 	if r.Method == http.MethodHead {
 		return nil // the length is not known before the picture is drawn
 	}
-	picture, err := h.pictures.get(r.Context(), dir+tag, func() ([]byte, error) { return h.draw(r.Context(), dir, info) })
+	picture, err := h.pictures.get(r.Context(), dir+tag,
+		func() ([]byte, error) { return h.draw(r.Context(), dir, info) })
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,8 @@ func (v *volumeInfo) voxelBytes() int { return v.channelType().Size() * v.Channe
 func (h *handler) draw(ctx context.Context, dir string, info volumeInfo) ([]byte, error) {
 	box := info.previewBox()
 	size := box.Size()
-	voxels, err := h.readFile(ctx, path.Join(dir, tree.Boxes, tree.BoxName(box)+tree.Raw), size[0]*size[1]*info.voxelBytes())
+	voxels, err := h.readFile(ctx, path.Join(dir, tree.Boxes, tree.BoxName(box)+tree.Raw),
+		size[0]*size[1]*info.voxelBytes())
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,8 @@ func TestPreviewBox(t *testing.T) {
 		box := v.previewBox()
 		offset, width, height := box.Min, box.Size()[0], box.Size()[1]
 		if offset != test.offset || width != test.width || height != test.height {
-			t.Errorf("%v: %d × %d at %v, want %d × %d at %v", test.shape, width, height, offset, test.width, test.height, test.offset)
+			t.Errorf("%v: %d × %d at %v, want %d × %d at %v", test.shape, width, height, offset, test.width,
+				test.height, test.offset)
 		}
 		if width*height*v.voxelBytes() > maxPictureBytes || width*height > maxPictureVoxels {
 			t.Errorf("%v: %d × %d voxels are too many", test.shape, width, height)

@@ -205,7 +205,8 @@ func TestShutdown(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(start); fast && text != "200 OK whole" || !fast && !strings.Contains(text, "EOF") || took > 11*time.Second {
+			if took := time.Since(start); fast && text != "200 OK whole" || !fast && !strings.Contains(text, "EOF") ||
+				took > 11*time.Second {
 				t.Errorf("fast %v: %s after %v", fast, text, took)
 			}
 		})
@@ -216,7 +217,8 @@ func TestShutdown(t *testing.T) {
 func TestBrokenListener(t *testing.T) {
 	at := newPipes()
 	at.Close()
-	if err := web.Serve(t.Context(), at, web.Handler(newTree(), web.Options{}), slog.New(slog.DiscardHandler)); !errors.Is(err, net.ErrClosed) {
+	if err := web.Serve(t.Context(), at, web.Handler(newTree(), web.Options{}),
+		slog.New(slog.DiscardHandler)); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -19,8 +19,8 @@ const (
 )
 
 // slots limits how many requests are answered at once, and shares them between clients, which are IP addresses. A
-// client gets a slot if it holds no more slots than are free. So one client holds at most half of all slots, a second one
-// half of the rest, and a new client gets one.
+// client gets a slot if it holds no more slots than are free. So one client holds at most half of all slots, a second
+// one half of the rest, and a new client gets one.
 //
 // If a request has to wait, and clients block their writes, the longest blocked request of the client with the most
 // slots is cut.
@@ -43,7 +43,8 @@ type slot struct {
 }
 
 func newSlots(n int) *slots {
-	return &slots{free: n, maxWaiting: 4 * n, held: map[*slot]struct{}{}, used: map[string]int{}, changed: make(chan struct{})}
+	return &slots{free: n, maxWaiting: 4 * n, held: map[*slot]struct{}{}, used: map[string]int{},
+		changed: make(chan struct{})}
 }
 
 // acquire returns a slot for a request of the client at the address. The caller must release it. acquire fails with
@@ -81,7 +82,8 @@ func (s *slots) acquire(ctx context.Context, address string, control *http.Respo
 	}
 }
 
-// queue adds n to the number of waiting requests. If the sum is above maxWaiting, queue changes nothing and returns false.
+// queue adds n to the number of waiting requests. If the sum is above maxWaiting, queue changes nothing and returns
+// false.
 func (s *slots) queue(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +132,8 @@ func (s *slots) cutStalled(now time.Time) {
 		if since == 0 || x.cut.Load() || now.Sub(time.Unix(0, since)) < slotStall {
 			continue
 		}
-		if worst == nil || s.used[x.client] > s.used[worst.client] || s.used[x.client] == s.used[worst.client] && since < worst.blocked.Load() {
+		if worst == nil || s.used[x.client] > s.used[worst.client] || s.used[x.client] == s.used[worst.client] &&
+			since < worst.blocked.Load() {
 			worst = x
 		}
 	}

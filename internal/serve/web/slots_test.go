@@ -42,7 +42,8 @@ func TestSlotsAreShared(t *testing.T) {
 // TestSlotQueue: requests wait for a slot, a limited number of them, and for a limited time.
 func TestSlotQueue(t *testing.T) {
 	if slotStall != 2*time.Second || slotTimeout != 10*time.Second {
-		t.Errorf("SEMANTICS.md and docs/http.md promise two and ten seconds, but these are %v and %v", slotStall, slotTimeout)
+		t.Errorf("SEMANTICS.md and docs/http.md promise two and ten seconds, but these are %v and %v", slotStall,
+			slotTimeout)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1)
@@ -76,7 +77,8 @@ func TestSlotQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := s.acquire(t.Context(), "192.0.2.2:2", control); !errors.Is(err, errTooManyRequests) || time.Since(start) != slotTimeout {
+		if _, err := s.acquire(t.Context(), "192.0.2.2:2", control); !errors.Is(err, errTooManyRequests) ||
+			time.Since(start) != slotTimeout {
 			t.Errorf("%v after %v, expected %v after %v", err, time.Since(start), errTooManyRequests, slotTimeout)
 		}
 		s.release(first)
@@ -112,7 +114,8 @@ func (p pipes) get(t *testing.T, name string) net.Conn {
 func TestClientsThatDoNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const slots = 4
-		h := Handler(fstest.MapFS{"large.raw": {Data: make([]byte, 1<<20)}, "small.raw": {Data: []byte("small")}}, Options{MaxRequests: slots})
+		h := Handler(fstest.MapFS{"large.raw": {Data: make([]byte, 1<<20)}, "small.raw": {Data: []byte("small")}},
+			Options{MaxRequests: slots})
 		network := make(pipes)
 		server := http.Server{Handler: h}
 		go server.Serve(network)

@@ -99,7 +99,8 @@ func (h *handler) startMag(link linker, m mag) startMag {
 	}
 	s.Shape, s.Bytes, s.Preview = m.info.Shape, m.info.Bytes, m.preview(link, 64)
 	if v := m.info.VoxelSize; v != nil {
-		s.VoxelSize = fmt.Sprintf("%s × %s × %s %s", formatNumber(v[0]), formatNumber(v[1]), formatNumber(v[2]), m.info.Unit)
+		s.VoxelSize = fmt.Sprintf("%s × %s × %s %s", formatNumber(v[0]), formatNumber(v[1]), formatNumber(v[2]),
+			m.info.Unit)
 	}
 	for _, name := range h.volumeFiles(m) {
 		s.Volumes = append(s.Volumes, namedLink{path.Ext(name), link.to(path.Join(m.dir, name), false)})

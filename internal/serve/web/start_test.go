@@ -55,15 +55,18 @@ const browser = "Accept: text/html"
 
 func TestStartPage(t *testing.T) {
 	dir := writeSample(t)
-	at := start(t, openTree(t, dir, "."), web.Options{Name: "cort<ex>", Neuroglancer: "https://viewer.example/ng/", Token: "a+b"})
+	at := start(t, openTree(t, dir, "."), web.Options{Name: "cort<ex>", Neuroglancer: "https://viewer.example/ng/",
+		Token: "a+b"})
 	reply, body, err := fetch(t, "GET", at+"/?token=a%2Bb", headers{browser})
 	if err != nil || reply.StatusCode != 200 {
 		t.Fatalf("status %d, error %v:\n%s", reply.StatusCode, err, body)
 	}
 	page := string(body)
 	for _, want := range []string{
-		"<title>cort&lt;ex&gt; · wkwfs</title>", `<a href="/color/?token=a%2Bb">color</a>`, `<a href="/segmentation/?token=a%2Bb">segmentation</a>`,
-		"40 × 34 × 19", "20 × 17 × 10", "11.24 × 11.24 × 25 nm", "uint8", "uint32", "25 KiB", `<a href="/color/2/volume.npy?token=a%2Bb">.npy</a>`,
+		"<title>cort&lt;ex&gt; · wkwfs</title>", `<a href="/color/?token=a%2Bb">color</a>`,
+		`<a href="/segmentation/?token=a%2Bb">segmentation</a>`,
+		"40 × 34 × 19", "20 × 17 × 10", "11.24 × 11.24 × 25 nm", "uint8", "uint32", "25 KiB",
+		`<a href="/color/2/volume.npy?token=a%2Bb">.npy</a>`,
 		`<a href="/datasource-properties.json?token=a%2Bb">`, "plane z = 39 of color/1",
 	} {
 		if !strings.Contains(page, want) {
@@ -82,7 +85,8 @@ func TestStartPage(t *testing.T) {
 		if strings.HasPrefix(link, "data:") {
 			continue // the icon, which is in the page
 		}
-		if reply, _, err := fetch(t, "GET", at+link, nil); !strings.HasPrefix(link, "/") || err != nil || reply.StatusCode != 200 {
+		if reply, _, err := fetch(t, "GET", at+link, nil); !strings.HasPrefix(link, "/") || err != nil ||
+			reply.StatusCode != 200 {
 			t.Errorf("link %s: status %d, error %v", link, reply.StatusCode, err)
 		}
 	}
@@ -103,7 +107,8 @@ func TestIcon(t *testing.T) {
 		if policy := reply.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data:;") {
 			t.Errorf("%s: policy %s", page, policy)
 		}
-		icon := regexp.MustCompile(`<link rel="icon" href="data:image/svg\+xml;base64,([^"]*)">`).FindStringSubmatch(html.UnescapeString(string(body)))
+		icon := regexp.MustCompile(`<link rel="icon" href="data:image/svg\+xml;base64,([^"]*)">`).FindStringSubmatch(
+			html.UnescapeString(string(body)))
 		if icon == nil {
 			t.Fatalf("%s: no icon:\n%s", page, body)
 		}
@@ -176,7 +181,8 @@ func TestStartPageOfParts(t *testing.T) {
 	} {
 		at := start(t, openTree(t, dir, source), web.Options{Name: "part"})
 		reply, body, _ := fetch(t, "GET", at+"/", headers{browser})
-		if n := strings.Count(string(body), "<img"); reply.StatusCode != 200 || n != test.pictures || !strings.Contains(string(body), test.want) {
+		if n := strings.Count(string(body), "<img"); reply.StatusCode != 200 || n != test.pictures ||
+			!strings.Contains(string(body), test.want) {
 			t.Errorf("%s: status %d, %d pictures:\n%s", source, reply.StatusCode, n, body)
 		}
 		for _, m := range regexp.MustCompile(`src="([^"]*)"`).FindAllStringSubmatch(string(body), -1) {
@@ -207,20 +213,22 @@ func TestStartPageOfParts(t *testing.T) {
 func TestUnreadableInfo(t *testing.T) {
 	files := newTree()
 	for name, text := range map[string]string{
-		"a/1": `{"dtype":"uint8","channels":1,"shape":[4,4,4],"bytes":64}`, "a/2": `{"error":"too large"}`, "a/4": `{"dtype":`, "a/8": `{"dtype":"uint8","channels":1}`,
+		"a/1": `{"dtype":"uint8","channels":1,"shape":[4,4,4],"bytes":64}`, "a/2": `{"error":"too large"}`,
+		"a/4": `{"dtype":`, "a/8": `{"dtype":"uint8","channels":1}`,
 	} {
 		files.set(name+"/volume.json", &leaf{data: []byte(text)})
 	}
 	_, body, _ := fetch(t, "GET", start(t, files, web.Options{})+"/", headers{browser})
-	for _, want := range []string{"a/2/volume.json: too large", "a/4/volume.json: unexpected end of JSON input", "a/8/volume.json: shape 0,0,0 is empty", "4 × 4 × 4", "unknown"} {
+	for _, want := range []string{"a/2/volume.json: too large", "a/4/volume.json: unexpected end of JSON input",
+		"a/8/volume.json: shape 0,0,0 is empty", "4 × 4 × 4", "unknown"} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the page lacks %q:\n%s", want, body)
 		}
 	}
 }
 
-// TestHiddenCharacters: pages, texts of errors and the state of the viewer have no characters of names that change how others look. Links lead to
-// the names as they are.
+// TestHiddenCharacters: pages, texts of errors and the state of the viewer have no characters of names that change how
+// others look. Links lead to the names as they are.
 func TestHiddenCharacters(t *testing.T) {
 	const name = "a\u202egnp\u200b\u009b\x01"
 	dir := writeSample(t)

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// ViewerPath is the path of the page that shows the layers in Neuroglancer. Without a viewer in the options, it redirects
-// to Options.Neuroglancer. The query parameter layer names a layer to show. It may be repeated; without it, the page
-// shows all layers.
+// ViewerPath is the path of the page that shows the layers in Neuroglancer. Without a viewer in the options, it
+// redirects to Options.Neuroglancer. The query parameter layer names a layer to show. It may be repeated; without it,
+// the page shows all layers.
 const ViewerPath = "/" + ownPrefix + viewerPrefix
 
 const (
@@ -39,8 +39,8 @@ var viewerTypes = map[string]string{
 // hasViewer reports whether pages can link to [ViewerPath].
 func (h *handler) hasViewer() bool { return h.options.Viewer != nil || h.options.Neuroglancer != "" }
 
-// isPublic reports whether a path is that of a file of the viewer, which needs no token: it is the same in all programs.
-// The scripts of the page request them without a token.
+// isPublic reports whether a path is that of a file of the viewer, which needs no token: it is the same in all
+// programs. The scripts of the page request them without a token.
 func (h *handler) isPublic(urlPath string) bool {
 	name, ok := strings.CutPrefix(urlPath, ViewerPath)
 	if !ok || h.options.Viewer == nil || name == "" || !fs.ValidPath(name) {

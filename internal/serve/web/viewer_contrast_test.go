@@ -50,7 +50,9 @@ func TestContrastOfLateSource(t *testing.T) {
 		for i := range 3 {
 			info := volumeInfo{Dtype: "uint8", Channels: 1, Shape: volume.Cube(1000), Bytes: 1e9}
 			dir := fmt.Sprintf("l%d/1", i)
-			l.MapFS[path.Join(dir, tree.VolumeJSON)] = &fstest.MapFile{Data: []byte(`{"dtype":"uint8","channels":1,"shape":[1000,1000,1000],"bytes":1000000000}`)}
+			l.MapFS[path.Join(dir,
+				tree.VolumeJSON)] = &fstest.MapFile{Data: []byte(
+				`{"dtype":"uint8","channels":1,"shape":[1000,1000,1000],"bytes":1000000000}`)}
 			for n, box := range info.sampleBoxes() {
 				name := path.Join(dir, tree.Boxes, tree.BoxName(box)+tree.Raw)
 				size := box.Size()

@@ -65,11 +65,13 @@ func (h *handler) readPrecomputed(l layer) (*precomputed, error) {
 			}
 		}
 		if !isLength(s.Resolution) {
-			return nil, fmt.Errorf("%s/%s: the voxels of scale %s have the size %v", p.dir, tree.Info, s.Key, s.Resolution)
+			return nil, fmt.Errorf("%s/%s: the voxels of scale %s have the size %v", p.dir, tree.Info, s.Key,
+				s.Resolution)
 		}
 	}
 	if len(p.mags) == 0 || len(p.mags) != len(p.info.Scales) {
-		return nil, fmt.Errorf("%s/%s: expected the mags of the layer, found %d scales", p.dir, tree.Info, len(p.info.Scales))
+		return nil, fmt.Errorf("%s/%s: expected the mags of the layer, found %d scales", p.dir, tree.Info,
+			len(p.info.Scales))
 	}
 	return p, nil
 }

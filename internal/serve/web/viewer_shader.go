@@ -31,7 +31,9 @@ func shader(channels int) string {
 	}
 	var controls, sum strings.Builder
 	for i, colour := range channelColours[:min(channels, len(channelColours))] {
-		fmt.Fprintf(&controls, "#uicontrol invlerp channel%d(channel=%d)\n#uicontrol vec3 colour%d color(default=\"%s\")\n", i, i, i, colour)
+		fmt.Fprintf(&controls,
+			"#uicontrol invlerp channel%d(channel=%d)\n#uicontrol vec3 colour%d color(default=\"%s\")\n", i, i, i,
+			colour)
 		fmt.Fprintf(&sum, " + channel%d() * colour%d", i, i)
 	}
 	return controls.String() + "void main() {\n  emitRGB(vec3(0.0)" + sum.String() + ");\n}\n"
@@ -44,8 +46,9 @@ const (
 	maxSamples       = 1 << 16         // of each channel
 )
 
-// controls returns the ranges of the controls that [shader] declares: percentiles of the coarsest mag, or of what was read
-// of it when ctx is done. A layer that cannot be measured has none. Then Neuroglancer maps the whole range of the type.
+// controls returns the ranges of the controls that [shader] declares: percentiles of the coarsest mag, or of what was
+// read of it when ctx is done. A layer that cannot be measured has none. Then Neuroglancer maps the whole range of the
+// type.
 func (h *handler) controls(ctx context.Context, p *precomputed) map[string]ngRange {
 	coarsest := p.mags[len(p.mags)-1]
 	_, tag, err := h.readInfo(coarsest.dir)
@@ -110,8 +113,8 @@ func number(t volume.Type, v float64) json.RawMessage {
 	return b
 }
 
-// sampleBoxes returns boxes of at most maxMeasuredBytes in all, in voxels of the mag: the whole mag if it is small, else
-// 27 boxes that are spread evenly over it.
+// sampleBoxes returns boxes of at most maxMeasuredBytes in all, in voxels of the mag: the whole mag if it is small,
+// else 27 boxes that are spread evenly over it.
 func (v *volumeInfo) sampleBoxes() []volume.Box {
 	box := volume.Box{Min: v.Origin, Max: v.Origin.Add(v.Shape)}
 	if v.Bytes <= maxMeasuredBytes {

@@ -25,8 +25,8 @@ func encode(t volume.Type, v float64) []byte {
 	return binary.LittleEndian.AppendUint64(nil, uint64(int64(v)))[:t.Size()]
 }
 
-// TestMeasure: the range of each channel of each type starts above the first percentile, and ends at the last. Zeros and
-// values that are not numbers do not count.
+// TestMeasure: the range of each channel of each type starts above the first percentile, and ends at the last. Zeros
+// and values that are not numbers do not count.
 func TestMeasure(t *testing.T) {
 	for _, test := range []struct {
 		value     volume.Type
@@ -43,7 +43,8 @@ func TestMeasure(t *testing.T) {
 		{volume.Float32, 0.5, "1.5", "98.5"},
 		{volume.Float64, -200.25, "-199.25", "-102.25"},
 	} {
-		info := volumeInfo{Dtype: test.value.String(), Channels: 2, Shape: volume.Vec{11, 10, 2}, Origin: volume.Vec{5, 6, -7}}
+		info := volumeInfo{Dtype: test.value.String(), Channels: 2, Shape: volume.Vec{11, 10, 2},
+			Origin: volume.Vec{5, 6, -7}}
 		var voxels []byte
 		for i := range 220 {
 			v := 0.0
@@ -62,7 +63,8 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%v: channel 0 has the range %s, want %s to %s", test.value, r, test.low, test.high)
 		}
 		b, err := json.Marshal(got)
-		if r := got["channel1"].Range; err != nil || strings.Trim(string(r[0]), `"`) != "0" || strings.Trim(string(r[1]), `"`) != "7" {
+		if r := got["channel1"].Range; err != nil || strings.Trim(string(r[0]), `"`) != "0" ||
+			strings.Trim(string(r[1]), `"`) != "7" {
 			t.Errorf("%v: channel 1, which is 7 everywhere, has the range %s: %v %s", test.value, r, err, b)
 		}
 	}
@@ -83,7 +85,8 @@ func TestMeasureDamage(t *testing.T) {
 		data[i] = byte(i % 100)
 	}
 	files[path.Join("1", tree.Boxes, tree.BoxName(boxes[5])+tree.Raw)] = &fstest.MapFile{Data: data}
-	if r := h.measure(t.Context(), mag{dir: "1", info: info})["channel0"].Range; string(r[0]) != "1" && string(r[0]) != "2" || string(r[1]) != "98" {
+	if r := h.measure(t.Context(), mag{dir: "1", info: info})["channel0"].Range; string(r[0]) != "1" &&
+		string(r[0]) != "2" || string(r[1]) != "98" {
 		t.Errorf("with one box: %s", r)
 	}
 }
@@ -105,7 +108,8 @@ func TestSampleBoxes(t *testing.T) {
 		{volume.Vec{10_000_000, 1, 1}, 1, 3},
 	} {
 		for _, value := range []string{"uint8", "float64"} {
-			info := volumeInfo{Dtype: value, Channels: test.channels, Shape: test.shape, Origin: volume.Vec{-3, 5, 1000}}
+			info := volumeInfo{Dtype: value, Channels: test.channels, Shape: test.shape,
+				Origin: volume.Vec{-3, 5, 1000}}
 			if info.voxelBytes() > maxVoxelBytes {
 				continue
 			}
@@ -144,7 +148,8 @@ func TestShader(t *testing.T) {
 	for _, channels := range []int{2, 3, 7, 100} {
 		s := shader(channels)
 		shown := min(channels, len(channelColours))
-		if n := strings.Count(s, "#uicontrol invlerp channel"); n != shown || !strings.Contains(s, fmt.Sprintf("channel%d(channel=%d)", shown-1, shown-1)) {
+		if n := strings.Count(s, "#uicontrol invlerp channel"); n != shown ||
+			!strings.Contains(s, fmt.Sprintf("channel%d(channel=%d)", shown-1, shown-1)) {
 			t.Errorf("%d channels: %d controls:\n%s", channels, n, s)
 		}
 	}

@@ -53,8 +53,8 @@ type ngSelected struct {
 // viewerState is a state, and what the page needs to finish it.
 type viewerState struct {
 	State ngState `json:"state"`
-	// Extent is the size of the box of all layers on x, y, z, in sides of the smallest voxel. The page zooms so that the
-	// cross sections show all of it. It is nil if it is not known.
+	// Extent is the size of the box of all layers on x, y, z, in sides of the smallest voxel. The page zooms so that
+	// the cross sections show all of it. It is nil if it is not known.
 	Extent []float64 `json:"extent,omitempty"`
 	// Unshown has a sentence for each layer that Neuroglancer cannot show.
 	Unshown []string `json:"unshown,omitempty"`
@@ -72,7 +72,8 @@ func (h *handler) state(ctx context.Context, link linker, names []string) (*view
 	if err != nil {
 		return nil, err
 	}
-	v := &viewerState{State: ngState{Title: hint.Escape(h.options.Name), Layers: []ngLayer{}, Layout: "4panel", View3D: oblique}}
+	v := &viewerState{State: ngState{Title: hint.Escape(h.options.Name), Layers: []ngLayer{}, Layout: "4panel",
+		View3D: oblique}}
 	var space space
 	var shown []*precomputed // the layers of the state
 	for _, l := range layers {
@@ -91,7 +92,8 @@ func (h *handler) state(ctx context.Context, link linker, names []string) (*view
 	}
 	h.setContrast(ctx, shown, v.State.Layers)
 	if len(v.State.Layers) == 0 {
-		return nil, refuse(http.StatusNotFound, fmt.Sprintf("there is no layer that Neuroglancer can show. %v", v.Unshown))
+		return nil, refuse(http.StatusNotFound, fmt.Sprintf("there is no layer that Neuroglancer can show. %v",
+			v.Unshown))
 	}
 	v.State.Selected = ngSelected{v.State.Layers[0].Name, true}
 	space.centre(v)

@@ -19,7 +19,8 @@ import (
 func newViewer(t *testing.T) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
-	for name, text := range map[string]string{"index.html": "<!doctype html>the page", "main.bundle.js": "start()", "licenses.txt": "licences"} {
+	for name, text := range map[string]string{"index.html": "<!doctype html>the page", "main.bundle.js": "start()",
+		"licenses.txt": "licences"} {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		if _, err := z.Write([]byte(text)); err != nil {
@@ -53,10 +54,13 @@ func TestViewerFiles(t *testing.T) {
 		{"./main.bundle.js?token=secret", "", "", 404},
 	} {
 		reply, body, err := fetch(t, "GET", at+test.path, nil)
-		if err != nil || reply.StatusCode != test.status || test.status == 200 && (string(body) != test.body || reply.Header.Get("Content-Type") != test.contentType) {
-			t.Errorf("%q: status %d, error %v, %s: %.100q", test.path, reply.StatusCode, err, reply.Header.Get("Content-Type"), body)
+		if err != nil || reply.StatusCode != test.status || test.status == 200 && (string(body) != test.body ||
+			reply.Header.Get("Content-Type") != test.contentType) {
+			t.Errorf("%q: status %d, error %v, %s: %.100q", test.path, reply.StatusCode, err,
+				reply.Header.Get("Content-Type"), body)
 		}
-		if policy := reply.Header.Get("Content-Security-Policy"); test.status == 200 && !strings.Contains(policy, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval';") ||
+		if policy := reply.Header.Get("Content-Security-Policy"); test.status == 200 &&
+			!strings.Contains(policy, "default-src 'none'; script-src 'self' 'wasm-unsafe-eval';") ||
 			test.status != 200 && policy != "default-src 'none'; sandbox" {
 			t.Errorf("%q: policy %q", test.path, policy)
 		}
@@ -125,7 +129,8 @@ func TestViewerState(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{"x": 11.24e-9, "y": 11.24e-9, "z": 25e-9} {
-		if d, ok := got.Dimensions[name][0].(float64); !ok || d/want > 1.000001 || d/want < 0.999999 || got.Dimensions[name][1] != "m" {
+		if d, ok := got.Dimensions[name][0].(float64); !ok || d/want > 1.000001 || d/want < 0.999999 ||
+			got.Dimensions[name][1] != "m" {
 			t.Errorf("dimension %s is %v, want %v m", name, got.Dimensions[name], want)
 		}
 	}
@@ -136,11 +141,13 @@ func TestViewerState(t *testing.T) {
 		}
 		// The viewer inserts names before the query.
 		info := at + strings.Replace(l.Source, "/?", "/info?", 1)
-		if reply, body, _ := fetch(t, "GET", info, nil); reply.StatusCode != 200 || reply.Header.Get("Content-Type") != "application/json" || !json.Valid(body) {
+		if reply, body, _ := fetch(t, "GET", info, nil); reply.StatusCode != 200 ||
+			reply.Header.Get("Content-Type") != "application/json" || !json.Valid(body) {
 			t.Errorf("%s: status %d:\n%s", info, reply.StatusCode, body)
 		}
 	}
-	if got, _, _ = fetchState(t, at, "?token=a%2Bb&layer=segmentation"); len(got.Layers) != 1 || got.Layers[0].Name != "segmentation" {
+	if got, _, _ = fetchState(t, at, "?token=a%2Bb&layer=segmentation"); len(got.Layers) != 1 ||
+		got.Layers[0].Name != "segmentation" {
 		t.Errorf("layers %+v", got.Layers)
 	}
 	reply, body, _ := fetch(t, "GET", at+web.ViewerPath+"state.json?token=a%2Bb&layer=none", nil)
@@ -165,7 +172,8 @@ func TestRedirectToViewer(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &got)
 	}
-	if err != nil || !ok || reply.StatusCode != 302 || len(got.Layers) != 2 || got.Scale == 0 || len(got.Position) != 3 {
+	if err != nil || !ok || reply.StatusCode != 302 || len(got.Layers) != 2 || got.Scale == 0 ||
+		len(got.Position) != 3 {
 		t.Fatalf("status %d, error %v, to %s", reply.StatusCode, err, reply.Header.Get("Location"))
 	}
 	for _, l := range got.Layers {
@@ -180,8 +188,8 @@ func TestRedirectToViewer(t *testing.T) {
 	}
 }
 
-// TestOneTimeLink: the link leads to the target once. All other requests go to the next handler. Requests that are not allowed do not
-// use the link up.
+// TestOneTimeLink: the link leads to the target once. All other requests go to the next handler. Requests that are not
+// allowed do not use the link up.
 func TestOneTimeLink(t *testing.T) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	const stranger = "192.0.2.9:9"
@@ -192,8 +200,10 @@ func TestOneTimeLink(t *testing.T) {
 		from, method, path, to string
 		status                 int
 	}{
-		{"", "GET", other, "", 418}, {"", "GET", path + "x", "", 418}, {"", "HEAD", path, "", 418}, {stranger, "GET", other, "", 418},
-		{stranger, "GET", path, "", 403}, {"", "GET", path, "/secret?token=x", 303}, {"", "GET", path, "", 410}, {stranger, "GET", path, "", 403}, {"", "GET", "/", "", 418},
+		{"", "GET", other, "", 418}, {"", "GET", path + "x", "", 418}, {"", "HEAD", path, "", 418},
+		{stranger, "GET", other, "", 418},
+		{stranger, "GET", path, "", 403}, {"", "GET", path, "/secret?token=x", 303}, {"", "GET", path, "", 410},
+		{stranger, "GET", path, "", 403}, {"", "GET", "/", "", 418},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(test.method, test.path, nil)
@@ -201,8 +211,10 @@ func TestOneTimeLink(t *testing.T) {
 			r.RemoteAddr = test.from
 		}
 		h.ServeHTTP(w, r)
-		if w.Code != test.status || w.Header().Get("Location") != test.to || strings.Contains(w.Body.String(), "token") {
-			t.Errorf("%s %s from %q: status %d, to %q, want %d", test.method, test.path, test.from, w.Code, w.Header().Get("Location"), test.status)
+		if w.Code != test.status || w.Header().Get("Location") != test.to ||
+			strings.Contains(w.Body.String(), "token") {
+			t.Errorf("%s %s from %q: status %d, to %q, want %d", test.method, test.path, test.from, w.Code,
+				w.Header().Get("Location"), test.status)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package access joins permissions: which users may read a file that is made of several files, or that is reached through several
-// directories. A result can be shown as owner, group and permission bits of one file. So it may allow fewer users than all
-// parts allow, never more.
+// Package access joins permissions: which users may read a file that is made of several files, or that is reached
+// through several directories. A result can be shown as owner, group and permission bits of one file. So it may allow
+// fewer users than all parts allow, never more.
 package access
 
 import (

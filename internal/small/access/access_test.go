@@ -29,8 +29,8 @@ func (i fileInfo) Mode() fs.FileMode { return i.mode }
 func (i fileInfo) IsDir() bool       { return i.mode.IsDir() }
 func (i fileInfo) Sys() any          { return &i.sys }
 
-// TestRestrictPromisesNoMore restricts files and directories. A user may do only what both allow: read a file, search and
-// list a directory.
+// TestRestrictPromisesNoMore restricts files and directories. A user may do only what both allow: read a file, search
+// and list a directory.
 func TestRestrictPromisesNoMore(t *testing.T) {
 	groups := []map[uint32]bool{{}, {1: true}, {2: true}, {1: true, 2: true}}
 	allowed := func(info fs.FileInfo, uid uint32, gids map[uint32]bool, shift int) bool {
@@ -41,16 +41,19 @@ func TestRestrictPromisesNoMore(t *testing.T) {
 		for _, kind := range []fs.FileMode{0, fs.ModeDir} {
 			info := fileInfo{mode: perm | kind, sys: syscall.Stat_t{Uid: 1, Gid: 1}}
 			info.sys.Mode = withPerm(info.sys.Mode, perm)
-			for _, a := range []Access{Unrestricted, {1, 1, 0o440}, {1, 1, 0o400}, {2, 1, 0o440}, {1, 2, 0o440}, {2, 2, 0o400}, {2, 2, 0o440}, {0, 0, 0}} {
+			for _, a := range []Access{Unrestricted, {1, 1, 0o440}, {1, 1, 0o400}, {2, 1, 0o440}, {1, 2, 0o440},
+				{2, 2, 0o400}, {2, 2, 0o440}, {0, 0, 0}} {
 				got := a.Restrict(info)
 				for uid := uint32(1); uid < 4; uid++ {
 					for _, gids := range groups {
 						reach := mayRead(a, uid, gids)
 						if allowed(got, uid, gids, 0) && !(reach && allowed(info, uid, gids, 0)) {
-							t.Fatalf("%v restricted by %v is %v: user %d of groups %v may read it", info.mode, a, got.Mode(), uid, gids)
+							t.Fatalf("%v restricted by %v is %v: user %d of groups %v may read it", info.mode, a,
+								got.Mode(), uid, gids)
 						}
 						if kind.IsDir() && allowed(got, uid, gids, 2) && !(reach && allowed(info, uid, gids, 2)) {
-							t.Fatalf("%v restricted by %v is %v: user %d of groups %v may search it", info.mode, a, got.Mode(), uid, gids)
+							t.Fatalf("%v restricted by %v is %v: user %d of groups %v may search it", info.mode, a,
+								got.Mode(), uid, gids)
 						}
 					}
 				}
@@ -65,8 +68,8 @@ func TestRestrictPromisesNoMore(t *testing.T) {
 	}
 }
 
-// TestJoinedAccessPromisesNoMore joins all pairs of owners, groups and bits. A user may read the whole only if each part
-// allows it. The owner of all parts may read the whole, and so may others if all parts allow them.
+// TestJoinedAccessPromisesNoMore joins all pairs of owners, groups and bits. A user may read the whole only if each
+// part allows it. The owner of all parts may read the whole, and so may others if all parts allow them.
 func TestJoinedAccessPromisesNoMore(t *testing.T) {
 	var all []Access
 	for uid := range uint32(3) {

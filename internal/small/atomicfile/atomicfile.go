@@ -63,8 +63,9 @@ func Create(path string, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// RenameNew renames a new file to path, unless path exists. Then the error is [fs.ErrExist]. Of several processes that do so at the same time,
-// one succeeds, also on file servers without locks. On a file system without hard links, several may.
+// RenameNew renames a new file to path, unless path exists. Then the error is [fs.ErrExist]. Of several processes that
+// do so at the same time, one succeeds, also on file servers without locks. On a file system without hard links,
+// several may.
 func RenameNew(old, path string) error {
 	err := os.Link(old, path)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Error is a panic that a boundary recovered. It wraps no error, not even the value of the panic: nobody may take a fault of the
-// program for an absent file.
+// Error is a panic that a boundary recovered. It wraps no error, not even the value of the panic: nobody may take a
+// fault of the program for an absent file.
 type Error struct {
 	Place string // of the boundary
 	Value any    // of the panic
@@ -26,8 +26,8 @@ func (e *Error) Error() string { return fmt.Sprintf("panic in %s: %v", e.Place, 
 // calls identifies a stack: the innermost calls.
 type calls [32]uintptr
 
-// Recovered returns the error of a panic that the caller has recovered, and counts the panic. The caller is a deferred function. If a
-// Relay has repeated the panic, Recovered returns the error of the first boundary.
+// Recovered returns the error of a panic that the caller has recovered, and counts the panic. The caller is a deferred
+// function. If a Relay has repeated the panic, Recovered returns the error of the first boundary.
 func Recovered(place string, value any) *Error {
 	if again, ok := value.(repeated); ok {
 		return again.first
@@ -48,7 +48,8 @@ func fromPanic(stack string) string {
 	return first + "\n" + rest
 }
 
-// repeated is the value of a panic that repeats a panic of another goroutine. If nobody recovers it, the runtime prints its text.
+// repeated is the value of a panic that repeats a panic of another goroutine. If nobody recovers it, the runtime prints
+// its text.
 type repeated struct{ first *Error }
 
 func (r repeated) Error() string { return r.first.Error() + "\n\n" + r.first.Stack }

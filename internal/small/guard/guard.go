@@ -11,8 +11,8 @@ func Func(place string, f func()) func() {
 	return FuncElse(place, f, func(err error) { Report(err) })
 }
 
-// FuncElse returns f behind a boundary. If f panics, failed is called with the [Error]. It hands the error to those that wait for f, or
-// it calls [Report]. It must not panic.
+// FuncElse returns f behind a boundary. If f panics, failed is called with the [Error]. It hands the error to those
+// that wait for f, or it calls [Report]. It must not panic.
 func FuncElse(place string, f func(), failed func(error)) func() {
 	return func() {
 		if err := Do(place, func() error { f(); return nil }); err != nil {
@@ -34,8 +34,8 @@ func Call[T any](place string, f func() (T, error)) (result T, err error) {
 	return result, err
 }
 
-// Seq yields what seq yields. A panic of seq is the last error, with the stack of seq: iter.Pull2 would repeat the panic without it.
-// Seq passes the place itself.
+// Seq yields what seq yields. A panic of seq is the last error, with the stack of seq: iter.Pull2 would repeat the
+// panic without it. Seq passes the place itself.
 func Seq[T any](place string, seq iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		goesOn := true

@@ -31,7 +31,8 @@ func stacks(out *bytes.Buffer) int { return strings.Count(out.String(), "stack="
 //go:noinline
 func broken() { panic("broken") }
 
-// TestFunc: a panic is counted, and logged once with its place and its stack. Later panics with the same stack are only counted.
+// TestFunc: a panic is counted, and logged once with its place and its stack. Later panics with the same stack are only
+// counted.
 func TestFunc(t *testing.T) {
 	out := logTo(t)
 	before := Count()
@@ -41,7 +42,8 @@ func TestFunc(t *testing.T) {
 	if n := Count() - before; n != 3 {
 		t.Errorf("%d panics were counted, expected 3", n)
 	}
-	if text := out.String(); stacks(out) != 1 || !strings.Contains(text, "panic in a.place: broken") || !strings.Contains(text, "guard.broken(") || strings.Contains(text, "guard.Recovered(") {
+	if text := out.String(); stacks(out) != 1 || !strings.Contains(text, "panic in a.place: broken") ||
+		!strings.Contains(text, "guard.broken(") || strings.Contains(text, "guard.Recovered(") {
 		t.Errorf("logged %s", text)
 	}
 	Func("a.place", func() { panic("elsewhere") })()
@@ -63,13 +65,15 @@ func TestResults(t *testing.T) {
 		{func() (int, error) { return 7, nil }, 7, nil, ""},
 		{func() (int, error) { return 7, fault }, 7, fault, "fault"},
 		{func() (int, error) { panic(fs.ErrNotExist) }, 0, nil, "panic in a.place: file does not exist"},
-		{func() (int, error) { return []int{}[len(t.Name())], nil }, 0, nil, "panic in a.place: runtime error: index out of range [11] with length 0"},
+		{func() (int, error) { return []int{}[len(t.Name())], nil }, 0, nil,
+			"panic in a.place: runtime error: index out of range [11] with length 0"},
 	} {
 		n, err := Call("a.place", test.f)
 		switch {
 		case n != test.n, err == nil != (test.message == ""), err != nil && err.Error() != test.message:
 			t.Errorf("got %d, %v; expected %d, %q", n, err, test.n, test.message)
-		case test.err != nil && err != test.err, errors.Is(err, fs.ErrNotExist), Is(err) != strings.HasPrefix(test.message, "panic"):
+		case test.err != nil && err != test.err, errors.Is(err, fs.ErrNotExist),
+			Is(err) != strings.HasPrefix(test.message, "panic"):
 			t.Errorf("%v is of a wrong kind", err)
 		}
 	}
@@ -127,8 +131,8 @@ func TestNobodyTakesTheStack(t *testing.T) {
 	}
 }
 
-// TestRelay: a panic of a goroutine reaches the boundary of the caller with the place and the stack of the goroutine, and counts
-// once. Without a boundary, the text of the panic has the stack.
+// TestRelay: a panic of a goroutine reaches the boundary of the caller with the place and the stack of the goroutine,
+// and counts once. Without a boundary, the text of the panic has the stack.
 func TestRelay(t *testing.T) {
 	logTo(t)
 	before := Count()
@@ -144,7 +148,8 @@ func TestRelay(t *testing.T) {
 		return nil
 	}
 	e, ok := errors.AsType[*Error](Do("caller", together))
-	if !ok || e.Place != "helper" || e.Value != "broken" || !strings.Contains(e.Stack, "guard.broken(") || Count()-before != 1 {
+	if !ok || e.Place != "helper" || e.Value != "broken" || !strings.Contains(e.Stack, "guard.broken(") ||
+		Count()-before != 1 {
 		t.Errorf("got %+v; %d panics", e, Count()-before)
 	}
 	func() {
@@ -157,7 +162,8 @@ func TestRelay(t *testing.T) {
 	}()
 }
 
-// TestSeq: a panic of a sequence is its last error, also for a caller that pulls it. If the caller has stopped, it is logged.
+// TestSeq: a panic of a sequence is its last error, also for a caller that pulls it. If the caller has stopped, it is
+// logged.
 func TestSeq(t *testing.T) {
 	out := logTo(t)
 	items := Seq("a.place", func(yield func(int, error) bool) {
@@ -169,7 +175,8 @@ func TestSeq(t *testing.T) {
 	for want := range 4 {
 		n, err, ok := next()
 		if want == 2 {
-			if e, is := errors.AsType[*Error](err); !is || !strings.Contains(e.Stack, "guard.broken(") || n != 0 || !ok {
+			if e, is := errors.AsType[*Error](err); !is || !strings.Contains(e.Stack, "guard.broken(") || n != 0 ||
+				!ok {
 				t.Errorf("got %d, %v, %v", n, err, ok)
 			}
 		} else if ok != (want < 2) || err != nil || ok && n != want+1 {

@@ -11,7 +11,8 @@ import (
 const (
 	// reportDelay is how long a request may take to log the panic that it fails of.
 	reportDelay = time.Second
-	// maxStacks bounds the stacks that are remembered. After that many, all are forgotten, and a stack may be logged a second time.
+	// maxStacks bounds the stacks that are remembered. After that many, all are forgotten, and a stack may be logged a
+	// second time.
 	maxStacks = 1000
 )
 
@@ -27,7 +28,8 @@ var (
 // Count returns how many panics were recovered since the start of the program.
 func Count() uint64 { return count.Load() }
 
-// LogTo sets the logger for panics that no request logs, and forgets which stacks were logged. The default, or nil, is slog.Default().
+// LogTo sets the logger for panics that no request logs, and forgets which stacks were logged. The default, or nil, is
+// slog.Default().
 func LogTo(l *slog.Logger) {
 	logger.Store(l)
 	mu.Lock()
@@ -43,8 +45,8 @@ func remember(e *Error) {
 	time.AfterFunc(reportDelay, func() { Report(e) })
 }
 
-// TakeStack returns the stack of the panic that err is or wraps. It is empty if there is none, or if this stack was logged before. The
-// caller logs it.
+// TakeStack returns the stack of the panic that err is or wraps. It is empty if there is none, or if this stack was
+// logged before. The caller logs it.
 func TakeStack(err error) string {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.taken.Swap(true) {
@@ -63,7 +65,8 @@ func TakeStack(err error) string {
 	return e.Stack
 }
 
-// Report logs the panic that err is or wraps, unless its stack was logged before. attrs are further attributes, such as the file.
+// Report logs the panic that err is or wraps, unless its stack was logged before. attrs are further attributes, such as
+// the file.
 func Report(err error, attrs ...any) {
 	defer func() { _ = recover() }() // of the handler of the log
 	stack := TakeStack(err)

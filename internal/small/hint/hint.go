@@ -58,16 +58,16 @@ func List(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// OneLine joins the lines of a message with semicolons, makes blanks of tabs, and escapes the rest. Messages of other programs may have several
-// lines.
+// OneLine joins the lines of a message with semicolons, makes blanks of tabs, and escapes the rest. Messages of other
+// programs may have several lines.
 func OneLine(message string) string {
 	lines := strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' })
 	return Escape(strings.ReplaceAll(strings.Join(lines, "; "), "\t", " "))
 }
 
-// Escape escapes the characters of s that nobody sees as what they are, as in Go: control characters, such as the ends of lines in the name of a
-// file, which a terminal would obey; format characters, which change the order of others or have no width; and bytes that are not UTF-8. It is for
-// all texts of sources that people read.
+// Escape escapes the characters of s that nobody sees as what they are, as in Go: control characters, such as the ends
+// of lines in the name of a file, which a terminal would obey; format characters, which change the order of others or
+// have no width; and bytes that are not UTF-8. It is for all texts of sources that people read.
 func Escape(s string) string { return escape(s, "") }
 
 // EscapeLines is Escape for a text that may have several lines, and tabs.
@@ -106,7 +106,8 @@ func isHidden(r rune) bool {
 	return !unicode.IsGraphic(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// EscapeJSON returns JSON in which Escape would change nothing: it has \u instead, which means the same. Ends of lines between values stay.
+// EscapeJSON returns JSON in which Escape would change nothing: it has \u instead, which means the same. Ends of lines
+// between values stay.
 func EscapeJSON(b []byte) []byte {
 	if !bytes.ContainsFunc(b, func(r rune) bool { return r != '\n' && isHidden(r) }) {
 		return b

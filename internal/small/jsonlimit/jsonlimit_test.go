@@ -29,7 +29,8 @@ func TestList(t *testing.T) {
 		{`"` + strings.Repeat("x", 1000) + `"`, nil, "found \"" + strings.Repeat("x", 59) + "…"},
 	} {
 		got, err := List[int]([]byte(c.json), 3, "numbers")
-		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%.40s: got %v, %v, want %v, %q", c.json, got, err, c.want, c.err)
 		}
 	}
@@ -55,7 +56,8 @@ func TestMembers(t *testing.T) {
 		for _, m := range members {
 			got = append(got, text{m.Name, string(m.Value)})
 		}
-		if c.want != "" && fmt.Sprint(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if c.want != "" && fmt.Sprint(got) != c.want || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: got %v, %v, want %s, %q", c.json, got, err, c.want, c.err)
 		}
 	}

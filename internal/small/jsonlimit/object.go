@@ -10,8 +10,8 @@ import (
 // maxMembers is the largest number of members of an [Object]. No real metadata reach it.
 const maxMembers = 1000
 
-// Object is a JSON object of up to 1,000 members. They are parsed one by one, so that an error names its member and does
-// not affect others.
+// Object is a JSON object of up to 1,000 members. They are parsed one by one, so that an error names its member and
+// does not affect others.
 type Object map[string]json.RawMessage
 
 // UnmarshalJSON keeps the members as they are. The value null is an Object that is nil.

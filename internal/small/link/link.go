@@ -1,4 +1,5 @@
-// Package link finds the source in what users paste: a link of Neuroglancer, or one of its URLs with a format. It is pure: it asks nobody.
+// Package link finds the source in what users paste: a link of Neuroglancer, or one of its URLs with a format. It is
+// pure: it asks nobody.
 //
 // # Promises
 //
@@ -6,9 +7,9 @@
 //
 //   - A link of Neuroglancer is mounted as its source. Errors show no query and no user of a URL.
 //     `TestPastedLinks`
-//   - A link of a dataset in WEBKNOSSOS opens what its data store streams. Its token is in each request and in no output.
-//     The link of an annotation is an error that says what to do.
-//     `TestLinkOfWEBKNOSSOS`, `TestParseWEBKNOSSOS`, `TestRefuseWEBKNOSSOS`
+//   - A link of a dataset in WEBKNOSSOS opens what its data store streams. Its token is in each request and in no
+//     output. The link of an annotation is an error that says what to do. `TestLinkOfWEBKNOSSOS`,
+//     `TestParseWEBKNOSSOS`, `TestRefuseWEBKNOSSOS`
 package link
 
 import (
@@ -23,13 +24,15 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/jsonlimit"
 )
 
-// formats are the names of formats that Neuroglancer writes after a URL, as in |zarr3: or |zip:, and before it, as in zarr3://.
+// formats are the names of formats that Neuroglancer writes after a URL, as in |zarr3: or |zip:, and before it, as in
+// zarr3://.
 var formats = []string{"zarr", "zarr2", "zarr3", "n5", "neuroglancer-precomputed", "precomputed", "wkw"}
 
 const maxLayers = 1000
 
-// Source returns the path or the URL of the source that a text names. A text that is neither a link nor a URL with a format is returned as
-// it is. A link with several sources is an error that lists them. Errors have no query and no user of a URL: these may be secrets.
+// Source returns the path or the URL of the source that a text names. A text that is neither a link nor a URL with a
+// format is returned as it is. A link with several sources is an error that lists them. Errors have no query and no
+// user of a URL: these may be secrets.
 func Source(text string) (string, error) {
 	scheme, _, _ := strings.Cut(text, "://")
 	_, state, isLink := strings.Cut(text, "#!")
@@ -51,16 +54,20 @@ func Source(text string) (string, error) {
 			known = known || f == source
 		}
 		if !known {
-			found, lines = append(found, source), append(lines, fmt.Sprintf("%s (layer %q)", Shown(source), jsonlimit.Abbreviate(l.name)))
+			found, lines = append(found, source), append(lines, fmt.Sprintf("%s (layer %q)", Shown(source),
+				jsonlimit.Abbreviate(l.name)))
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", errors.New("the link of Neuroglancer: expected a layer with a source in Zarr, N5 or Precomputed, found none")
+		return "",
+			errors.New(
+				"the link of Neuroglancer: expected a layer with a source in Zarr, N5 or Precomputed, found none")
 	case 1:
 		return found[0], nil
 	}
-	return "", hint.Usagef("name one of them as SOURCE: "+strings.Join(lines, ", "), "the link of Neuroglancer has %d sources", len(found))
+	return "", hint.Usagef("name one of them as SOURCE: "+strings.Join(lines, ", "),
+		"the link of Neuroglancer has %d sources", len(found))
 }
 
 // layer is a layer of a link, with one of its sources.
@@ -73,7 +80,9 @@ func layersOf(state string) ([]layer, error) {
 		text = state // as people write it
 	}
 	if !strings.HasPrefix(text, "{") {
-		return nil, errors.New("expected {…} after #!, found the address of a state; open it in a browser, and copy the source of a layer")
+		return nil,
+			errors.New(
+				"expected {…} after #!, found the address of a state; open it in a browser, and copy the source of a layer")
 	}
 	var s struct{ Layers json.RawMessage }
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -114,7 +123,8 @@ func sourcesOf(raw json.RawMessage) []string {
 	return all
 }
 
-// withoutFormat returns a URL without the format that Neuroglancer writes before it or after it. It fails for a format that is no source.
+// withoutFormat returns a URL without the format that Neuroglancer writes before it or after it. It fails for a format
+// that is no source.
 func withoutFormat(text string) (string, error) {
 	text, rest, _ := cutPipes(text)
 	for _, step := range rest {
@@ -138,7 +148,8 @@ func withoutFormat(text string) (string, error) {
 			return below, nil
 		}
 	}
-	return "", fmt.Errorf("%s: expected one of zarr, n5 and precomputed, found %q", Shown(text), jsonlimit.Abbreviate(scheme))
+	return "", fmt.Errorf("%s: expected one of zarr, n5 and precomputed, found %q", Shown(text),
+		jsonlimit.Abbreviate(scheme))
 }
 
 // extended returns a URL with a text at the end of its path.
@@ -159,7 +170,8 @@ func separator(url string) string {
 	return "/"
 }
 
-// cutPipes cuts the formats after a URL: URL|zip:|zarr3:. A text whose last part has no known format is a path, and has none.
+// cutPipes cuts the formats after a URL: URL|zip:|zarr3:. A text whose last part has no known format is a path, and has
+// none.
 func cutPipes(text string) (url string, steps []string, ok bool) {
 	parts := strings.Split(text, "|")
 	for _, step := range parts[1:] {

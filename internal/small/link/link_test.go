@@ -28,10 +28,15 @@ func TestSource(t *testing.T) {
 		"s3://b/a.zip|zip:b/c.ozx|zip:d|zarr3:s0/":    "s3://b/a.zip!b/c.ozx!d/s0",
 		"s3://b/a.zip|zip:|zarr3:s0/":                 "s3://b/a.zip!s0",
 		"gs://bucket/em/|neuroglancer-precomputed:":   "gs://bucket/em/",
-		viewer + `{"layers":[{"name":"em","source":"precomputed://gs://bucket/em"}]}`:                                               "gs://bucket/em",
-		viewer + url.PathEscape(`{"layers":[{"name":"em","source":{"url":"zarr://s3://bucket/a b","transform":{}}}]}`):              "s3://bucket/a b",
-		viewer + `{"layers":[{"source":["zarr://s3://b/a","zarr://s3://b/a"]},{"source":"s3://b/a|zarr2:"},{"type":"annotation"}]}`: "s3://b/a",
-		viewer + `{"layers":[{"source":"graphene://https://host/x"},{"source":"n5://https://host/a"}]}`:                             "https://host/a",
+		viewer +
+			`{"layers":[{"name":"em","source":"precomputed://gs://bucket/em"}]}`: "gs://bucket/em",
+		viewer +
+			url.PathEscape(
+				`{"layers":[{"name":"em","source":{"url":"zarr://s3://bucket/a b","transform":{}}}]}`): "s3://bucket/a b",
+		viewer +
+			`{"layers":[{"source":["zarr://s3://b/a","zarr://s3://b/a"]},{"source":"s3://b/a|zarr2:"},{"type":"annotation"}]}`: "s3://b/a",
+		viewer +
+			`{"layers":[{"source":"graphene://https://host/x"},{"source":"n5://https://host/a"}]}`: "https://host/a",
 	} {
 		if got, err := Source(text); err != nil || got != want {
 			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
@@ -48,7 +53,8 @@ func TestRefused(t *testing.T) {
 		viewer + `{"layers":[]}`:                          "found none",
 		viewer + `{}`:                                     "found none",
 		viewer + `{"layers":7}`:                           "layers: ",
-		viewer + `{"layers":[{"name":"em","source":"zarr://https://u:secret@host/a?k=secret"},{"name":"seg","source":"precomputed://gs://b/c"}]}`: "has 2 sources",
+		viewer +
+			`{"layers":[{"name":"em","source":"zarr://https://u:secret@host/a?k=secret"},{"name":"seg","source":"precomputed://gs://b/c"}]}`: "has 2 sources",
 	} {
 		got, err := Source(text)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {

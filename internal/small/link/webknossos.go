@@ -18,15 +18,17 @@ type WEBKNOSSOS struct {
 
 // webknossosLinks match the path of a link of a dataset, with an ID or with an organization.
 var (
-	webknossosByID   = regexp.MustCompile(`^(https?://[^/]+(?:/.*)?)/datasets/(?:[^/]*-)?([0-9a-f]{24})/(?:view|sandbox/[a-z]+)$`)
+	webknossosByID = regexp.MustCompile(
+		`^(https?://[^/]+(?:/.*)?)/datasets/(?:[^/]*-)?([0-9a-f]{24})/(?:view|sandbox/[a-z]+)$`)
 	webknossosByName = regexp.MustCompile(`^(https?://[^/]+(?:/.*)?)/datasets/([^/]+)/([^/]+)/view$`)
 )
 
 // annotationLink matches the path of a link of an annotation: SERVER/annotations/ID, or SERVER/annotations/TYPE/ID as
 // older versions write it. shortLink matches one that a script in the browser expands.
 var (
-	annotationLink = regexp.MustCompile(`^https?://[^/]+(?:/.*)?/annotations/(?:(?:Explorational|Task|View|Sandbox|Compound[A-Za-z]+)/)?[0-9a-f]{24}(?:/[a-z]*)?$`)
-	shortLink      = regexp.MustCompile(`^https?://(?:www\.)?webknossos\.org/links/[^/]+$`)
+	annotationLink = regexp.MustCompile(
+		`^https?://[^/]+(?:/.*)?/annotations/(?:(?:Explorational|Task|View|Sandbox|Compound[A-Za-z]+)/)?[0-9a-f]{24}(?:/[a-z]*)?$`)
+	shortLink = regexp.MustCompile(`^https?://(?:www\.)?webknossos\.org/links/[^/]+$`)
 )
 
 // RefuseWEBKNOSSOS returns an error that says what to do instead for a link of WEBKNOSSOS that names no dataset: that
@@ -36,10 +38,12 @@ func RefuseWEBKNOSSOS(text string) error {
 	text, _, _ = strings.Cut(text, "?")
 	switch {
 	case annotationLink.MatchString(text):
-		return hint.Errorf("download the annotation in WEBKNOSSOS, and mount the zip: wkwfs mount annotation.zip --over DATASET MNT",
+		return hint.Errorf(
+			"download the annotation in WEBKNOSSOS, and mount the zip: wkwfs mount annotation.zip --over DATASET MNT",
 			"%s is the link of an annotation of WEBKNOSSOS", Shown(text))
 	case shortLink.MatchString(text):
-		return hint.Errorf("open it in a browser, and copy the address of the dataset", "%s is a short link of WEBKNOSSOS", Shown(text))
+		return hint.Errorf("open it in a browser, and copy the address of the dataset",
+			"%s is a short link of WEBKNOSSOS", Shown(text))
 	}
 	return nil
 }

@@ -11,16 +11,19 @@ import (
 func TestParseWEBKNOSSOS(t *testing.T) {
 	const id = "0123456789abcdef01234567"
 	for text, want := range map[string]string{
-		"https://wk.org/datasets/brain-cortex-" + id + "/view":          "https://wk.org|api/v9/datasets/" + id + "|api/datasets/" + id + "|",
-		"https://wk.org/datasets/" + id + "/view?token=s#12,34,5,0,1.3": "https://wk.org|api/v9/datasets/" + id + "|api/datasets/" + id + "|s",
-		"http://localhost:9000/datasets/org/brain/view#1,2,3":           "http://localhost:9000|api/v8/datasets/org/brain|",
-		"https://host/lab/datasets/org/brain/view?a=b":                  "https://host/lab|api/v8/datasets/org/brain|",
-		"https://wk.org/datasets/brain-" + id + "/sandbox/skeleton#1":   "https://wk.org|api/v9/datasets/" + id + "|api/datasets/" + id + "|",
-		"https://host/datasets/org/brain":                               "",
-		"https://host/datasets/brain-" + id:                             "",
-		"s3://bucket/datasets/org/brain/view":                           "",
-		"/data/datasets/org/brain/view":                                 "",
-		"https://host/datasets/org/brain/view/color":                    "",
+		"https://wk.org/datasets/brain-cortex-" + id + "/view": "https://wk.org|api/v9/datasets/" + id +
+			"|api/datasets/" + id + "|",
+		"https://wk.org/datasets/" + id + "/view?token=s#12,34,5,0,1.3": "https://wk.org|api/v9/datasets/" + id +
+			"|api/datasets/" + id + "|s",
+		"http://localhost:9000/datasets/org/brain/view#1,2,3": "http://localhost:9000|api/v8/datasets/org/brain|",
+		"https://host/lab/datasets/org/brain/view?a=b":        "https://host/lab|api/v8/datasets/org/brain|",
+		"https://wk.org/datasets/brain-" + id + "/sandbox/skeleton#1": "https://wk.org|api/v9/datasets/" + id +
+			"|api/datasets/" + id + "|",
+		"https://host/datasets/org/brain":            "",
+		"https://host/datasets/brain-" + id:          "",
+		"s3://bucket/datasets/org/brain/view":        "",
+		"/data/datasets/org/brain/view":              "",
+		"https://host/datasets/org/brain/view/color": "",
 	} {
 		l, ok := ParseWEBKNOSSOS(text)
 		got := ""
@@ -50,7 +53,8 @@ func TestRefuseWEBKNOSSOS(t *testing.T) {
 	} {
 		err := RefuseWEBKNOSSOS(text)
 		found, ok := errors.AsType[*hint.Error](err)
-		if (want != "") != ok || ok && !strings.Contains(found.Hint, want) || ok && strings.Contains(err.Error(), "very") {
+		if (want != "") != ok || ok && !strings.Contains(found.Hint, want) ||
+			ok && strings.Contains(err.Error(), "very") {
 			t.Errorf("%s: got %v, %+v, want %q", text, err, found, want)
 		}
 	}

@@ -1,12 +1,12 @@
-// Package lockfile keeps processes apart that write the same files. A [Lock] is a file that exists while a process holds it, with the
-// kernel's lock on it (flock). The kernel gives up its lock when the process ends, however it ends. The file of a process that was killed
-// stays, and the next process takes it.
+// Package lockfile keeps processes apart that write the same files. A [Lock] is a file that exists while a process
+// holds it, with the kernel's lock on it (flock). The kernel gives up its lock when the process ends, however it ends.
+// The file of a process that was killed stays, and the next process takes it.
 //
 // # File systems without locks
 //
-// Where the kernel refuses to lock, or locks on this machine only what is on a server, the file itself is the lock: creating it is atomic on
-// all file systems. Nobody can tell there whether the process that created it still runs. So Take fails, and its error asks the user to
-// remove the file. Shared locks do not exclude later exclusive ones there.
+// Where the kernel refuses to lock, or locks on this machine only what is on a server, the file itself is the lock:
+// creating it is atomic on all file systems. Nobody can tell there whether the process that created it still runs. So
+// Take fails, and its error asks the user to remove the file. Shared locks do not exclude later exclusive ones there.
 package lockfile
 
 import (
@@ -26,7 +26,8 @@ import (
 var ErrBusy = errors.New("another process is writing here")
 
 // errUnlockable is the ErrBusy of a file system without locks.
-var errUnlockable = fmt.Errorf("%w, or was killed, and the file system has no locks: remove the file if no other process writes here", ErrBusy)
+var errUnlockable = fmt.Errorf(
+	"%w, or was killed, and the file system has no locks: remove the file if no other process writes here", ErrBusy)
 
 // Options says how Take takes a lock.
 type Options struct {
@@ -50,10 +51,12 @@ type Lock struct {
 // usualMoment is how long Take waits in any case: another process may just be giving up the lock.
 const usualMoment = time.Second
 
-// maxMoments is how many moments Take waits at most on a file system without locks: the process that has the lock may have been killed.
+// maxMoments is how many moments Take waits at most on a file system without locks: the process that has the lock may
+// have been killed.
 const maxMoments = 30
 
-// Take takes the lock at path, in an existing directory. If other processes hold it until the time to wait is over, the error is ErrBusy.
+// Take takes the lock at path, in an existing directory. If other processes hold it until the time to wait is over, the
+// error is ErrBusy.
 func Take(ctx context.Context, path string, o Options) (*Lock, error) {
 	start, moment := time.Now(), cmp.Or(o.moment, usualMoment)
 	for {
@@ -161,12 +164,12 @@ func (l *Lock) open() (created bool, err error) {
 	return false, err
 }
 
-// Flock takes the kernel's lock on an open file, which ends when the file is closed. It fails with ErrBusy if another process has it, and with
-// another error if the file system has no locks.
+// Flock takes the kernel's lock on an open file, which ends when the file is closed. It fails with ErrBusy if another
+// process has it, and with another error if the file system has no locks.
 func Flock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
-// flock takes the kernel's lock on a file, or changes it. It fails with ErrBusy if another process has it, and with another error if the file
-// system has no locks.
+// flock takes the kernel's lock on a file, or changes it. It fails with ErrBusy if another process has it, and with
+// another error if the file system has no locks.
 func flock(f *os.File, how int) error {
 	if isLocal, err := lockedLocally(f); isLocal || err != nil {
 		return errors.Join(errors.ErrUnsupported, err)

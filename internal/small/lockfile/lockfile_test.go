@@ -52,7 +52,8 @@ func take(t *testing.T, path string, o Options) *Lock {
 // noLocks is the kernel of a file system without locks.
 func noLocks(*os.File, int) error { return syscall.ENOLCK }
 
-// TestOneAtATime starts many goroutines at the same moment, again and again. One at a time holds the lock, and no file is left.
+// TestOneAtATime starts many goroutines at the same moment, again and again. One at a time holds the lock, and no file
+// is left.
 func TestOneAtATime(t *testing.T) {
 	for name, kernel := range map[string]func(*os.File, int) error{"flock": nil, "no locks": noLocks} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +163,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestWithoutLocks: where the kernel has no locks, the file of an exclusive lock keeps all others away, also after a kill.
+// TestWithoutLocks: where the kernel has no locks, the file of an exclusive lock keeps all others away, also after a
+// kill.
 func TestWithoutLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	a := take(t, path, Options{flock: noLocks})

@@ -22,7 +22,8 @@ func lockedLocally(f *os.File) (bool, error) {
 	mounts, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
 		return m.Major != int(unix.Major(st.Dev)) || m.Minor != int(unix.Minor(st.Dev)), false
 	})
-	return err == nil && slices.ContainsFunc(mounts, func(m *mountinfo.Info) bool { return hasLocalLocks(m.Options, m.VFSOptions) }), err
+	return err == nil && slices.ContainsFunc(mounts,
+		func(m *mountinfo.Info) bool { return hasLocalLocks(m.Options, m.VFSOptions) }), err
 }
 
 // mayLockLocally are the file systems with options for local locks, by their magic numbers in statfs(2).

@@ -27,10 +27,10 @@ func NewFaults(to *slog.Logger) *Faults {
 	return &Faults{to: to, logged: map[string]struct{}{}}
 }
 
-// Report logs "cannot op", with the path and the error, unless this fault has been logged.
-// Two faults are equal if their errors have the same text. If the error is an fs.PathError of
-// the same path, only the error in it is compared. So one fault in the source is logged once,
-// even if it shows in many files of a mount. If the error is that of a panic, the line also has its stack, unless that was logged before.
+// Report logs "cannot op", with the path and the error, unless this fault has been logged. Two faults are equal if
+// their errors have the same text. If the error is an fs.PathError of the same path, only the error in it is compared.
+// So one fault in the source is logged once, even if it shows in many files of a mount. If the error is that of a
+// panic, the line also has its stack, unless that was logged before.
 func (f *Faults) Report(op, path string, err error) {
 	var outer *fs.PathError
 	if errors.As(err, &outer) && outer.Path == path {

@@ -42,12 +42,15 @@ func TestReport(t *testing.T) {
 			[]string{`level=ERROR msg="cannot read" path=a err="x0.wkw: block 3: bad"`}},
 		{"two faults",
 			[]report{{"read", "a", damage}, {"open", "a", errors.New("gone")}},
-			[]string{`level=ERROR msg="cannot read" path=a err="x0.wkw: block 3: bad"`, `level=ERROR msg="cannot open" path=a err=gone`}},
+			[]string{`level=ERROR msg="cannot read" path=a err="x0.wkw: block 3: bad"`,
+				`level=ERROR msg="cannot open" path=a err=gone`}},
 		{"one fault that shows in two files",
-			[]report{{"read", "a", &fs.PathError{Op: "read", Path: "a", Err: damage}}, {"read", "b", &fs.PathError{Op: "read", Path: "b", Err: damage}}},
+			[]report{{"read", "a", &fs.PathError{Op: "read", Path: "a", Err: damage}},
+				{"read", "b", &fs.PathError{Op: "read", Path: "b", Err: damage}}},
 			[]string{`level=ERROR msg="cannot read" path=a err="x0.wkw: block 3: bad"`}},
 		{"the path of another file counts",
-			[]report{{"open", "a", &fs.PathError{Op: "open", Path: "x0.wkw", Err: fs.ErrClosed}}, {"open", "b", &fs.PathError{Op: "open", Path: "x1.wkw", Err: fs.ErrClosed}}},
+			[]report{{"open", "a", &fs.PathError{Op: "open", Path: "x0.wkw", Err: fs.ErrClosed}},
+				{"open", "b", &fs.PathError{Op: "open", Path: "x1.wkw", Err: fs.ErrClosed}}},
 			[]string{
 				`level=ERROR msg="cannot open" path=a err="open x0.wkw: file already closed"`,
 				`level=ERROR msg="cannot open" path=b err="open x1.wkw: file already closed"`,
@@ -76,7 +79,8 @@ func TestPanic(t *testing.T) {
 	faults.Report("read", "color/1/volume.raw", err)
 	faults.Report("read", "color/1/volume.npy", fmt.Errorf("block 4: %w", err))
 	first, rest, _ := strings.Cut(out.String(), "\n")
-	if !strings.HasPrefix(first, `level=ERROR msg="cannot read" path=color/1/volume.raw err="block 3: panic in a.place: broken" stack="goroutine `) || !strings.Contains(first, "log_test.TestPanic") {
+	if !strings.HasPrefix(first,
+		`level=ERROR msg="cannot read" path=color/1/volume.raw err="block 3: panic in a.place: broken" stack="goroutine `) || !strings.Contains(first, "log_test.TestPanic") {
 		t.Errorf("logged %s", first)
 	}
 	if want := "level=ERROR msg=\"cannot read\" path=color/1/volume.npy err=\"block 4: block 3: panic in a.place: broken\"\n"; rest != want {

@@ -65,7 +65,8 @@ func (l *file) open() (*os.File, error) {
 func (l *file) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if info, err := l.file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 && info.Size()+int64(len(line)) > l.max {
+	if info, err := l.file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 &&
+		info.Size()+int64(len(line)) > l.max {
 		l.rotate()
 	}
 	return l.file.Write(line)

@@ -63,10 +63,12 @@ func TestRotation(t *testing.T) {
 	for i := range 12 {
 		writeLine(t, l, fmt.Sprintf("%03d\n", i))
 	}
-	wantContents(t, dir, map[string]string{"log": "010\n011\n", "log.1": "008\n009\n", "log.2": "006\n007\n", "log.3": "004\n005\n"})
+	wantContents(t, dir, map[string]string{"log": "010\n011\n", "log.1": "008\n009\n", "log.2": "006\n007\n",
+		"log.3": "004\n005\n"})
 	writeLine(t, l, "longer than the limit\n")
 	writeLine(t, l, "012\n")
-	wantContents(t, dir, map[string]string{"log": "012\n", "log.1": "longer than the limit\n", "log.2": "010\n011\n", "log.3": "008\n009\n"})
+	wantContents(t, dir, map[string]string{"log": "012\n", "log.1": "longer than the limit\n", "log.2": "010\n011\n",
+		"log.3": "008\n009\n"})
 }
 
 // TestExistingFile: a file that exists is appended to, and the target of a link is rotated.

@@ -58,10 +58,10 @@ func (f *Format) Set(text string) error {
 	return hint.Usagef("write text or json", "%q is not a format of logs", text)
 }
 
-// New returns the logger of a server, and where it logs. It logs to the file, if one is named. In the foreground it logs to stderr
-// otherwise, or to the journal if stderr is the journal. In the background it logs to the journal, else to syslog, else to a file of
-// its own in the state directory of the user. If that cannot be opened, messages are lost, and the place says why. The logger is never
-// closed: a server logs until its process ends.
+// New returns the logger of a server, and where it logs. It logs to the file, if one is named. In the foreground it
+// logs to stderr otherwise, or to the journal if stderr is the journal. In the background it logs to the journal, else
+// to syslog, else to a file of its own in the state directory of the user. If that cannot be opened, messages are lost,
+// and the place says why. The logger is never closed: a server logs until its process ends.
 func New(o Options, stderr io.Writer) (*slog.Logger, Place, error) {
 	if o.File != "" {
 		f, err := openFile(o.File)
@@ -114,7 +114,8 @@ func (o Options) handler(w io.Writer, replace func(groups []string, a slog.Attr)
 	return slog.NewTextHandler(w, options)
 }
 
-// escaped writes lines of JSON without characters that a terminal would obey or hide. Package slog itself escapes them in text.
+// escaped writes lines of JSON without characters that a terminal would obey or hide. Package slog itself escapes them
+// in text.
 type escaped struct{ io.Writer }
 
 // Write implements [io.Writer].

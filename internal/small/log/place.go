@@ -42,8 +42,8 @@ func (p Place) String() string {
 // ownFile is the name of the log file of servers that have no other place.
 const ownFile = identifier + ".log"
 
-// openOwn opens the log file of a server that has no other place. It creates the directory, which only its user may read: the log has
-// paths of data.
+// openOwn opens the log file of a server that has no other place. It creates the directory, which only its user may
+// read: the log has paths of data.
 func openOwn() (*file, error) {
 	dir, err := stateDir(os.Getenv, os.Geteuid())
 	if err != nil {
@@ -55,9 +55,9 @@ func openOwn() (*file, error) {
 	return openFile(filepath.Join(dir, ownFile))
 }
 
-// stateDir returns the directory for the log file of a user: the state directory that a service manager gives, else /var/log for root
-// and the state directory of the XDG base directories for others. Relative paths in the environment do not count, because the working
-// directory may be that of another user.
+// stateDir returns the directory for the log file of a user: the state directory that a service manager gives, else
+// /var/log for root and the state directory of the XDG base directories for others. Relative paths in the environment
+// do not count, because the working directory may be that of another user.
 func stateDir(getenv func(string) string, uid int) (string, error) {
 	// A service may have several state directories.
 	if dir, _, _ := strings.Cut(getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {

@@ -15,9 +15,12 @@ func TestSender(t *testing.T) {
 		options Options
 		want    []string
 	}{
-		{Options{}, []string{`INFO level=INFO msg=mounted source="/a b"`, `ERROR level=ERROR msg="cannot read" source="/a b" of.path=x of.err="two\nlines"`}},
-		{Options{Format: JSON}, []string{`INFO {"level":"INFO","msg":"mounted","source":"/a b"}`, `ERROR {"level":"ERROR","msg":"cannot read","source":"/a b","of":{"path":"x","err":"two\nlines"}}`}},
-		{Options{Format: JSON, Debug: true}, []string{`DEBUG {"level":"DEBUG","msg":"request","source":"/a b"}`, `INFO {"level":"INFO","msg":"mounted","source":"/a b"}`}},
+		{Options{}, []string{`INFO level=INFO msg=mounted source="/a b"`,
+			`ERROR level=ERROR msg="cannot read" source="/a b" of.path=x of.err="two\nlines"`}},
+		{Options{Format: JSON}, []string{`INFO {"level":"INFO","msg":"mounted","source":"/a b"}`,
+			`ERROR {"level":"ERROR","msg":"cannot read","source":"/a b","of":{"path":"x","err":"two\nlines"}}`}},
+		{Options{Format: JSON, Debug: true}, []string{`DEBUG {"level":"DEBUG","msg":"request","source":"/a b"}`,
+			`INFO {"level":"INFO","msg":"mounted","source":"/a b"}`}},
 		{Options{Format: Text, Debug: true}, []string{`DEBUG level=DEBUG msg=request source="/a b"`}},
 	} {
 		var got []string
@@ -39,7 +42,8 @@ func TestSender(t *testing.T) {
 
 // TestHiddenCharacters: lines of both formats have no characters that a terminal would obey or hide.
 func TestHiddenCharacters(t *testing.T) {
-	for format, want := range map[Format]string{Text: `path="a\u202eb\u009b\u200b"`, JSON: `"path":"a\u202eb\u009b\u200b"`} {
+	for format, want := range map[Format]string{Text: `path="a\u202eb\u009b\u200b"`,
+		JSON: `"path":"a\u202eb\u009b\u200b"`} {
 		var out bytes.Buffer
 		slog.New(Options{Format: format}.handler(&out, nil)).Error("cannot read", "path", "a\u202eb\u009b\u200b")
 		if got := out.String(); !strings.Contains(got, want) || hint.EscapeLines(got) != got {

@@ -69,7 +69,8 @@ func TestModel(t *testing.T) {
 			case 0:
 				got, ok := c.Remove(key)
 				if want, has := m.remove(key); got != want.value || ok != has {
-					t.Fatalf("seed %d, call %d: Remove: got %d, %v, expected %d, %v", seed, call, got, ok, want.value, has)
+					t.Fatalf("seed %d, call %d: Remove: got %d, %v, expected %d, %v", seed, call, got, ok, want.value,
+						has)
 				}
 			case 1:
 				var want modelEntry
@@ -78,7 +79,8 @@ func TestModel(t *testing.T) {
 					want, _ = m.remove(m.entries[0].key)
 				}
 				if got, ok := c.RemoveOldest(); got != want.value || ok != has {
-					t.Fatalf("seed %d, call %d: RemoveOldest: got %d, %v, expected %d, %v", seed, call, got, ok, want.value, has)
+					t.Fatalf("seed %d, call %d: RemoveOldest: got %d, %v, expected %d, %v", seed, call, got, ok,
+						want.value, has)
 				}
 			case 2:
 				budget := int64(random.IntN(30))

@@ -8,8 +8,8 @@ import (
 )
 
 // Drain calls work for each item of a channel. It makes up to few calls at a time, and up to many while late reports
-// true. It returns when the channel is closed and all calls have returned. A panic of work becomes a panic of the caller, at the end. The
-// items after it are received, and most of them are dropped.
+// true. It returns when the channel is closed and all calls have returned. A panic of work becomes a panic of the
+// caller, at the end. The items after it are received, and most of them are dropped.
 func Drain[T any](items <-chan T, few, many int, late func() bool, work func(T)) {
 	var workers sync.WaitGroup
 	var relay guard.Relay

@@ -7,9 +7,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// InOrder calls f for the items and yields the results in the order of the items. Up to n calls are in progress or
-// have a result that was not yielded yet. n is at least 1. InOrder calls f in several goroutines, and iterates over
-// the items in a goroutine of its own. A panic of f or of items becomes a panic of the caller, when no call is in progress.
+// InOrder calls f for the items and yields the results in the order of the items. Up to n calls are in progress or have
+// a result that was not yielded yet. n is at least 1. InOrder calls f in several goroutines, and iterates over the
+// items in a goroutine of its own. A panic of f or of items becomes a panic of the caller, when no call is in progress.
 func InOrder[In, Out any](items iter.Seq[In], n int, f func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
 		var group sync.WaitGroup

@@ -49,7 +49,8 @@ func TestPanics(t *testing.T) {
 }
 
 // atLeast is how often a call passes a place, at least.
-var atLeast = map[string]int32{"parallel.items": 1, "parallel.late": 1, "parallel.call": 3, "parallel.patiently": 3, "parallel.drain": 3, "parallel.extra": 3}
+var atLeast = map[string]int32{"parallel.items": 1, "parallel.late": 1, "parallel.call": 3, "parallel.patiently": 3,
+	"parallel.drain": 3, "parallel.extra": 3}
 
 // drain sends a hundred items to calls of f, and ends when all have been received.
 func drain(late func() bool, f func(int) int) {

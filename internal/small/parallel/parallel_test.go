@@ -37,7 +37,8 @@ func TestInOrder(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var calls callCounter
 			start, next := time.Now(), 0
-			for got := range InOrder(upTo(100), n, func(i int) int { calls.call(time.Duration(1+i%3) * time.Second); return i }) {
+			for got := range InOrder(upTo(100), n,
+				func(i int) int { calls.call(time.Duration(1+i%3) * time.Second); return i }) {
 				if got != next {
 					t.Fatalf("%d at a time: got %d, want %d", n, got, next)
 				}
@@ -74,7 +75,8 @@ func TestInOrderStopsEarly(t *testing.T) {
 				}
 			}
 			if calls.running.Load() != 0 || !itemsEnded {
-				t.Errorf("stopped after %d: %d calls still run; the iteration over the items ended: %v", n, calls.running.Load(), itemsEnded)
+				t.Errorf("stopped after %d: %d calls still run; the iteration over the items ended: %v", n,
+					calls.running.Load(), itemsEnded)
 			}
 		})
 	}
@@ -91,7 +93,8 @@ func TestDrain(t *testing.T) {
 	}{
 		{"fast", 2, 64, func(time.Duration) bool { return false }, 2, 500 * time.Second},
 		{"late", 2, 64, func(time.Duration) bool { return true }, 64, 17 * time.Second},
-		{"late after a while", 2, 64, func(since time.Duration) bool { return since >= 100*time.Second }, 64, 114 * time.Second},
+		{"late after a while", 2, 64, func(since time.Duration) bool { return since >= 100*time.Second }, 64,
+			114 * time.Second},
 		{"fast after a while", 2, 64, func(since time.Duration) bool { return since < 3*time.Second }, 64, 0},
 		{"many is less than few", 5, 3, func(time.Duration) bool { return true }, 5, 200 * time.Second},
 	} {
@@ -109,8 +112,10 @@ func TestDrain(t *testing.T) {
 				late := func() bool { return test.late(time.Since(start)) }
 				Drain(items, test.few, test.many, late, func(int) { calls.call(time.Second); done.Add(1) })
 				took := time.Since(start)
-				if done.Load() != 1000 || calls.most.Load() != test.most || test.took > 0 && (took < test.took-2*time.Second || took > test.took+2*time.Second) {
-					t.Errorf("%d calls, up to %d at a time, in %v; want 1000, %d, %v", done.Load(), calls.most.Load(), took, test.most, test.took)
+				if done.Load() != 1000 || calls.most.Load() != test.most ||
+					test.took > 0 && (took < test.took-2*time.Second || took > test.took+2*time.Second) {
+					t.Errorf("%d calls, up to %d at a time, in %v; want 1000, %d, %v", done.Load(), calls.most.Load(),
+						took, test.most, test.took)
 				}
 			})
 		})

@@ -11,9 +11,9 @@ import (
 // Patience is how long [Patiently] makes one call at a time.
 const Patience = 100 * time.Microsecond
 
-// Patiently returns the results of f for the items. For as long as [Patience] it calls f in the goroutine of the caller, which is
-// enough for a source that knows the answers. After that up to [Lookups] calls are in progress at a time, as with [Each]. A panic of f
-// becomes a panic of the caller, when all calls have returned.
+// Patiently returns the results of f for the items. For as long as [Patience] it calls f in the goroutine of the
+// caller, which is enough for a source that knows the answers. After that up to [Lookups] calls are in progress at a
+// time, as with [Each]. A panic of f becomes a panic of the caller, when all calls have returned.
 func Patiently[T, R any](items []T, f func(T) R) []R {
 	results := make([]R, len(items))
 	var next atomic.Int64

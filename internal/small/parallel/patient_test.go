@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// TestPatiently: late calls run at the same time, after a while, and quick ones in the goroutine of the caller. Results have the
-// order of the items.
+// TestPatiently: late calls run at the same time, after a while, and quick ones in the goroutine of the caller. Results
+// have the order of the items.
 func TestPatiently(t *testing.T) {
 	for _, c := range []struct {
 		items      int
@@ -31,7 +31,8 @@ func TestPatiently(t *testing.T) {
 			start := time.Now()
 			got := Patiently(items, func(i int) int { calls.call(c.each); return i * i })
 			if took := time.Since(start); took != c.took || calls.most.Load() != c.most {
-				t.Errorf("%d items of %v: took %v with %d calls at a time, expected %v and %d", c.items, c.each, took, calls.most.Load(), c.took, c.most)
+				t.Errorf("%d items of %v: took %v with %d calls at a time, expected %v and %d", c.items, c.each, took,
+					calls.most.Load(), c.took, c.most)
 			}
 			for i := range got {
 				if got[i] != i*i {

@@ -17,7 +17,8 @@ func IsURL(source string) bool { return url.MatchString(source) && !IsFileURL(so
 // IsFileURL reports whether text is the URL of a file of this machine.
 func IsFileURL(text string) bool { return strings.HasPrefix(text, "file://") }
 
-// Real returns the path made absolute and free of symbolic links. It must exist. A URL stays as it is, and so does what [CutArchive] cuts off.
+// Real returns the path made absolute and free of symbolic links. It must exist. A URL stays as it is, and so does what
+// [CutArchive] cuts off.
 func Real(path string) (string, error) {
 	if IsURL(path) {
 		return path, nil

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// CheckCreate returns the error that creating files in a directory would have, as far as permissions show it. If the directory does not
-// exist, the nearest one above it counts. Nothing is written.
+// CheckCreate returns the error that creating files in a directory would have, as far as permissions show it. If the
+// directory does not exist, the nearest one above it counts. Nothing is written.
 func CheckCreate(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

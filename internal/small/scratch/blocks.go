@@ -2,8 +2,8 @@ package scratch
 
 import "sync"
 
-// Blocks is memory for up to N blocks of Bytes each. It takes none before the first block, so that a damaged file takes no memory. It is safe for
-// concurrent use.
+// Blocks is memory for up to N blocks of Bytes each. It takes none before the first block, so that a damaged file takes
+// no memory. It is safe for concurrent use.
 type Blocks struct {
 	Bytes, N int
 

@@ -44,7 +44,8 @@ func repeat(b []byte, value string) {
 const (
 	// maxFills bounds the memory of all patterns in use.
 	maxFills = 16 << 20
-	// leastFill is the least length of a block that is shared. Smaller ones take little more than what the cache knows of them.
+	// leastFill is the least length of a block that is shared. Smaller ones take little more than what the cache knows
+	// of them.
 	leastFill = 64
 )
 

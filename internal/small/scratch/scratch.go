@@ -1,5 +1,6 @@
-// Package scratch lends memory for a short time: for stored bytes, and for steps between them and voxels. The garbage collector does not see
-// larger buffers. So their memory is free as soon as they are given back, and not at the next collection.
+// Package scratch lends memory for a short time: for stored bytes, and for steps between them and voxels. The garbage
+// collector does not see larger buffers. So their memory is free as soon as they are given back, and not at the next
+// collection.
 //
 // # Decisions
 //

@@ -15,7 +15,8 @@ func TestMapped(t *testing.T) {
 		name string
 		n    int
 		same bool
-	}{{"the same length", step + 1, true}, {"half", step, true}, {"less than half", 1, true}, {"more", 2*step + 1, false}} {
+	}{{"the same length", step + 1, true}, {"half", step, true}, {"less than half", 1, true},
+		{"more", 2*step + 1, false}} {
 		b := m.get(c.n)
 		if same := &b[0] == &first[0]; same != c.same {
 			t.Errorf("%s: the buffer is used again: %v, expected %v", c.name, same, c.same)

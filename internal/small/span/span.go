@@ -1,9 +1,9 @@
-// Package span has ranges of bytes as values that cannot be wrong: a [Span] never starts below 0, never ends before it starts, and no
-// method overflows. Code that computes with such ranges asks them for parts instead of subtracting offsets. A Span may also be a range
-// of other things with numbers from 0 on, such as chunks on an axis.
+// Package span has ranges of bytes as values that cannot be wrong: a [Span] never starts below 0, never ends before it
+// starts, and no method overflows. Code that computes with such ranges asks them for parts instead of subtracting
+// offsets. A Span may also be a range of other things with numbers from 0 on, such as chunks on an axis.
 //
-// What depends on a range of a file, such as the pages to push, is computed in this order: the range that is wanted, [Span.Clip] to what
-// exists, [Span.AlignIn] or [Span.AlignOut] to pages, [Span.Empty] to see if anything is left.
+// What depends on a range of a file, such as the pages to push, is computed in this order: the range that is wanted,
+// [Span.Clip] to what exists, [Span.AlignIn] or [Span.AlignOut] to pages, [Span.Empty] to see if anything is left.
 package span
 
 import (
@@ -11,8 +11,8 @@ import (
 	"math"
 )
 
-// Span is the range of bytes Start ≤ i < End of a file or an array. 0 ≤ Start ≤ End holds for every Span. The zero Span is empty. A Span
-// is a value: methods return new ones.
+// Span is the range of bytes Start ≤ i < End of a file or an array. 0 ≤ Start ≤ End holds for every Span. The zero Span
+// is empty. A Span is a value: methods return new ones.
 type Span struct{ start, end int64 }
 
 // New returns the bytes [start, end), as far as they are at 0 or after it. It is empty if end is not after start.
@@ -74,8 +74,8 @@ func (s Span) AlignIn(unit int64) Span {
 	return New(start, s.end/unit*unit)
 }
 
-// AlignOut returns the units that the span overlaps. unit is at least 1. The last unit may end at the largest offset instead of at a
-// multiple of unit. An empty span stays empty.
+// AlignOut returns the units that the span overlaps. unit is at least 1. The last unit may end at the largest offset
+// instead of at a multiple of unit. An empty span stays empty.
 func (s Span) AlignOut(unit int64) Span {
 	if s.Empty() {
 		return s

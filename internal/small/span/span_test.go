@@ -34,7 +34,8 @@ func TestAllSmallSpans(t *testing.T) {
 			}
 			expect := func(what string, got Span, want []int64) {
 				t.Helper()
-				if got.start < 0 || got.start > got.end || got.Empty() != (got.Len() == 0) || !slices.Equal(bytesOf(got), want) {
+				if got.start < 0 || got.start > got.end || got.Empty() != (got.Len() == 0) ||
+					!slices.Equal(bytesOf(got), want) {
 					t.Errorf("[%d,%d) %s: %v, expected %v", start, end, what, got, want)
 				}
 			}
@@ -85,7 +86,8 @@ func TestAllSmallSpans(t *testing.T) {
 					}
 					together = append(together, bytesOf(p)...)
 				}
-				if !slices.Equal(together, whole) || !s.Piece(-1, unit).Empty() || !s.Piece(s.Pieces(unit), unit).Empty() {
+				if !slices.Equal(together, whole) || !s.Piece(-1, unit).Empty() ||
+					!s.Piece(s.Pieces(unit), unit).Empty() {
 					t.Errorf("%v in pieces of %d: %v", s, unit, together)
 				}
 			}

@@ -1,7 +1,7 @@
 // Package ttl says how long an answer of a source counts before the source is asked again.
 //
-// An answer counts for [Least]. If it took long, it counts longer, so that questions take at most a twentieth of the time. But
-// it counts for [Most] at most: the source may have hung while it answered.
+// An answer counts for [Least]. If it took long, it counts longer, so that questions take at most a twentieth of the
+// time. But it counts for [Most] at most: the source may have hung while it answered.
 package ttl
 
 import "time"

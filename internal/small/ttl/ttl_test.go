@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestAnswer: an answer counts for a second, for 20 times as long as it took, or for a minute. The zero Answer never counts.
+// TestAnswer: an answer counts for a second, for 20 times as long as it took, or for a minute. The zero Answer never
+// counts.
 func TestAnswer(t *testing.T) {
 	for _, c := range []struct{ took, counts time.Duration }{
 		{0, time.Second}, {50 * time.Millisecond, time.Second}, {51 * time.Millisecond, 1020 * time.Millisecond},

@@ -48,8 +48,9 @@ func BenchmarkHit(b *testing.B) {
 	}
 }
 
-// BenchmarkUnit reads 20 KB at a time, as blocks are, through an empty cache from a source that answers after 20 ms, with 90 MB/s
-// for each connection: in order, in rows of a cube with gaps, and at random. It shows what the size of a unit costs and saves.
+// BenchmarkUnit reads 20 KB at a time, as blocks are, through an empty cache from a source that answers after 20 ms,
+// with 90 MB/s for each connection: in order, in rows of a cube with gaps, and at random. It shows what the size of a
+// unit costs and saves.
 func BenchmarkUnit(b *testing.B) {
 	for _, pattern := range []struct {
 		name string

@@ -24,7 +24,8 @@ var (
 
 // authorised is a bucket that is read with credentials.
 type authorised interface {
-	// Reader returns a name of the credentials, which is no secret, or "" if there are none. It is called after an answer of the bucket.
+	// Reader returns a name of the credentials, which is no secret, or "" if there are none. It is called after an
+	// answer of the bucket.
 	Reader() string
 }
 
@@ -47,7 +48,8 @@ func (b *bucket) Read(ctx context.Context, o object.Object, p []byte, off int64)
 // ReadParts implements [object.Bucket].
 func (b *bucket) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) error {
 	if o.Version == "" {
-		b.cache.warn("version "+b.URL(), "disk cache: the server gives no versions; objects without one are not stored", "url", b.URL(), "key", o.Key)
+		b.cache.warn("version "+b.URL(), "disk cache: the server gives no versions; objects without one are not stored",
+			"url", b.URL(), "key", o.Key)
 		return b.Bucket.ReadParts(ctx, o, parts)
 	}
 	for _, part := range parts {

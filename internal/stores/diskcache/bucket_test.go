@@ -16,15 +16,17 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestRangesAtBoundaries reads ranges around the boundaries of pages, units, pieces and objects: first from the source, then from
-// the disk after a restart, without a request.
+// TestRangesAtBoundaries reads ranges around the boundaries of pages, units, pieces and objects: first from the source,
+// then from the disk after a restart, without a request.
 func TestRangesAtBoundaries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it starts no goroutine")
 	}
-	for _, size := range []int64{1, pageSize - 1, pageSize, pageSize + 1, unitSize, unitSize + 1, pieceSize - 1, pieceSize, pieceSize + 1, 2*pieceSize + unitSize + 7} {
+	for _, size := range []int64{1, pageSize - 1, pageSize, pageSize + 1, unitSize, unitSize + 1, pieceSize - 1,
+		pieceSize, pieceSize + 1, 2*pieceSize + unitSize + 7} {
 		o := object.Object{Key: "k", Size: size, Version: "1"}
-		edges := []int64{0, 1, pageSize - 1, pageSize, pageSize + 1, unitSize - 1, unitSize, pieceSize - 1, pieceSize, pieceSize + 1, size - 1, size}
+		edges := []int64{0, 1, pageSize - 1, pageSize, pageSize + 1, unitSize - 1, unitSize, pieceSize - 1, pieceSize,
+			pieceSize + 1, size - 1, size}
 		dir, fake := t.TempDir(), newFakeBucket(o)
 		c := openCache(t, dir, Options{})
 		for pass := range 2 {
@@ -108,8 +110,8 @@ func TestSingleFlight(t *testing.T) {
 	}
 }
 
-// TestCanceledReader checks that a reader that is killed returns at once, that the request goes on for other readers, and that
-// it is canceled when the last one has gone.
+// TestCanceledReader checks that a reader that is killed returns at once, that the request goes on for other readers,
+// and that it is canceled when the last one has gone.
 func TestCanceledReader(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -196,7 +198,8 @@ func TestVersions(t *testing.T) {
 	check(t, c.Bucket(fake), old, 0, 100)
 	c = flush(t, c, dir)
 	b := c.Bucket(fake)
-	for _, changed := range []object.Object{{Key: "k", Size: 1 << 20, Version: "2"}, {Key: "k", Size: 1<<20 + 1, Version: "2"}} {
+	for _, changed := range []object.Object{{Key: "k", Size: 1 << 20, Version: "2"},
+		{Key: "k", Size: 1<<20 + 1, Version: "2"}} {
 		fake.put(changed)
 		check(t, b, changed, 0, 100)
 		check(t, b, old, 0, 100) // as it was
@@ -228,10 +231,12 @@ func TestSameObject(t *testing.T) {
 	for _, test := range []struct {
 		server, prefix string
 		want           int // requests
-	}{{"https://a/bucket", "dataset/", 1}, {"https://a/bucket", "dataset/layer/", 0}, {"https://a/bucket", "", 0}, {"https://b/bucket", "dataset/", 1}} {
+	}{{"https://a/bucket", "dataset/", 1}, {"https://a/bucket", "dataset/layer/", 0}, {"https://a/bucket", "", 0},
+		{"https://b/bucket", "dataset/", 1}} {
 		below := o
 		below.Key = strings.TrimPrefix(o.Key, test.prefix)
-		if err := c.Bucket(&rootedBucket{fake, test.server, test.prefix}).Read(t.Context(), below, make([]byte, 10), 0); err != nil {
+		if err := c.Bucket(&rootedBucket{fake, test.server, test.prefix}).Read(t.Context(), below, make([]byte, 10),
+			0); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(fake.taken()); n != test.want {
@@ -255,8 +260,10 @@ func TestReadCached(t *testing.T) {
 		want    bool
 	}{
 		{"1", span{2 * unitSize, 3 * unitSize}, true}, {"1", span{2*unitSize + 5, 2*unitSize + 6}, true},
-		{"1", span{2*unitSize - 1, 3 * unitSize}, false}, {"1", span{2 * unitSize, 3*unitSize + 1}, false}, {"1", span{0, 1}, false},
-		{"1", span{-1, 1}, false}, {"1", span{o.Size - 1, o.Size + 1}, false}, {"1", span{o.Size + 1, o.Size + 2}, false},
+		{"1", span{2*unitSize - 1, 3 * unitSize}, false}, {"1", span{2 * unitSize, 3*unitSize + 1}, false},
+		{"1", span{0, 1}, false},
+		{"1", span{-1, 1}, false}, {"1", span{o.Size - 1, o.Size + 1}, false},
+		{"1", span{o.Size + 1, o.Size + 2}, false},
 		{"2", span{2 * unitSize, 3 * unitSize}, false}, {"", span{2 * unitSize, 3 * unitSize}, false},
 	} {
 		object := o
@@ -356,7 +363,8 @@ func TestReadParts(t *testing.T) {
 	fake := newFakeBucket(o)
 	b := openCache(t, t.TempDir(), Options{}).Bucket(fake)
 	for range 2 { // from the source, and from memory or the disk
-		parts := []vfs.Range{{Off: 100, P: make([]byte, 50)}, {Off: 200, P: make([]byte, 5000)}, {Off: 3*unitSize + 7, P: make([]byte, unitSize)}}
+		parts := []vfs.Range{{Off: 100, P: make([]byte, 50)}, {Off: 200, P: make([]byte, 5000)},
+			{Off: 3*unitSize + 7, P: make([]byte, unitSize)}}
 		if err := b.ReadParts(t.Context(), o, parts); err != nil {
 			t.Fatal(err)
 		}

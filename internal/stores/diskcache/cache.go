@@ -43,10 +43,10 @@ type Cache struct {
 	warned  sync.Map // kinds of warnings that were logged
 }
 
-// Open opens the cache in a directory. It makes the directory, for this user alone, if it does not exist. It returns an error if
-// users may write to the directory who are neither this user nor root. A directory that root or this user has shared with a
-// group, with mode 2770, is for all members of the group. A disk to which nothing can be written is no error: what is in the
-// cache is read. Close ends the cache.
+// Open opens the cache in a directory. It makes the directory, for this user alone, if it does not exist. It returns an
+// error if users may write to the directory who are neither this user nor root. A directory that root or this user has
+// shared with a group, with mode 2770, is for all members of the group. A disk to which nothing can be written is no
+// error: what is in the cache is read. Close ends the cache.
 func Open(dir string, o Options) (*Cache, error) {
 	o.Pending = cmp.Or(o.Pending, defaultPending)
 	if o.Log == nil {
@@ -75,8 +75,8 @@ func (c *Cache) Dir() string { return filepath.Dir(c.dir) }
 // closeTimeout is how long Close waits for the source and for the disk.
 const closeTimeout = 3 * time.Second
 
-// Close cancels requests that readers wait for, and writes what is pending. After three seconds it gives up. Later reads do without the
-// cache.
+// Close cancels requests that readers wait for, and writes what is pending. After three seconds it gives up. Later
+// reads do without the cache.
 func (c *Cache) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -88,7 +88,8 @@ func (c *Cache) Close() {
 	c.pieces.close()
 }
 
-// Bucket returns a bucket with the same objects as b, which reads through the cache. Objects without a version are read from b.
+// Bucket returns a bucket with the same objects as b, which reads through the cache. Objects without a version are read
+// from b.
 func (c *Cache) Bucket(b object.Bucket) object.Bucket {
 	return newBucket(b, c)
 }
@@ -107,8 +108,8 @@ func (c *Cache) warnUnwritable(err error) {
 // report is called for a piece with damaged pages. err is nil if these are checksums that are wrong.
 type report func(h header, pages int, err error)
 
-// fill fills p from byte offset off of an object, as far as the disk has it. It returns the pages that are missing. damaged is
-// called for pieces that have damaged pages.
+// fill fills p from byte offset off of an object, as far as the disk has it. It returns the pages that are missing.
+// damaged is called for pieces that have damaged pages.
 func (c *Cache) fill(id identity, size int64, p []byte, off int64, damaged report) (missing []span) {
 	for len(p) > 0 {
 		h := header{pieceID{id, off / pieceSize}, size}
@@ -159,7 +160,8 @@ func (c *Cache) unreadable(h header, err error, damaged report) {
 	case errors.Is(err, errDamaged), errors.Is(err, syscall.EIO):
 		damaged(h, 1, err)
 	default:
-		c.warn("unreadable", "disk cache: cannot read; reads go on from the source", "file", filepath.Join(c.dir, h.id.path()), "err", err)
+		c.warn("unreadable", "disk cache: cannot read; reads go on from the source", "file",
+			filepath.Join(c.dir, h.id.path()), "err", err)
 	}
 }
 
@@ -170,7 +172,8 @@ func (c *Cache) damaged(h header, pages int, err error) {
 	if err != nil {
 		args = append(args, "err", err)
 	}
-	c.warn("damaged", "disk cache: a file is damaged, and is read again from the source; wkwfs status counts such pages", args...)
+	c.warn("damaged",
+		"disk cache: a file is damaged, and is read again from the source; wkwfs status counts such pages", args...)
 }
 
 // run makes the request of a flight, and has the bytes written. A panic is the error of its readers.
@@ -192,8 +195,8 @@ func (c *Cache) run(ctx context.Context, b *bucket, o object.Object, f *flight) 
 	written = c.writer.put(item{f, o.Size})
 }
 
-// fetch sets the data of a flight. It requests what the disk still lacks: since the reader has looked, another flight may have been
-// written. It returns whether it has requested something.
+// fetch sets the data of a flight. It requests what the disk still lacks: since the reader has looked, another flight
+// may have been written. It returns whether it has requested something.
 func (c *Cache) fetch(ctx context.Context, b *bucket, o object.Object, f *flight) (fetched bool, err error) {
 	if f.buffer, err = alloc(f.to - f.from); err != nil {
 		return false, err

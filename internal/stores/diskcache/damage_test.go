@@ -28,8 +28,8 @@ func flipBit(t testing.TB, path string, bit int64) {
 	}
 }
 
-// TestFlippedBits flips bits in every region of a piece: a read returns the right bytes, asks the source only for what is damaged, and
-// mends the file.
+// TestFlippedBits flips bits in every region of a piece: a read returns the right bytes, asks the source only for what
+// is damaged, and mends the file.
 func TestFlippedBits(t *testing.T) {
 	const pages = 20
 	o := object.Object{Key: "k", Size: pages*pageSize - 100, Version: "1"}
@@ -85,10 +85,11 @@ func TestDamageIsReported(t *testing.T) {
 	}
 }
 
-// TestWrongFiles puts other files in the place of a piece: a short one, a long one, that of another piece, a directory, a
-// link.
+// TestWrongFiles puts other files in the place of a piece: a short one, a long one, that of another piece, a directory,
+// a link.
 func TestWrongFiles(t *testing.T) {
-	objects := []object.Object{{Key: "a", Size: 3 * unitSize, Version: "1"}, {Key: "b", Size: 3 * unitSize, Version: "1"}}
+	objects := []object.Object{{Key: "a", Size: 3 * unitSize, Version: "1"},
+		{Key: "b", Size: 3 * unitSize, Version: "1"}}
 	for _, name := range []string{"empty", "short", "first page", "other", "random", "directory", "link", "removed"} {
 		t.Run(name, func(t *testing.T) {
 			dir, fake := t.TempDir(), newFakeBucket(objects...)

@@ -25,7 +25,8 @@ const (
 	tag     = "Signature: 8a477f597d28d172789f06886806bc55\n# This directory has a cache of wkwfs. It can be removed.\n"
 )
 
-// DefaultDir returns the usual place of the cache: /var/cache/wkwfs for root, otherwise wkwfs in XDG_CACHE_HOME or ~/.cache.
+// DefaultDir returns the usual place of the cache: /var/cache/wkwfs for root, otherwise wkwfs in XDG_CACHE_HOME or
+// ~/.cache.
 func DefaultDir() (string, error) {
 	if os.Geteuid() == 0 {
 		return systemDir, nil
@@ -48,8 +49,8 @@ var (
 	shared  = access{0o770 | fs.ModeSetgid, 0o660}
 )
 
-// prepare makes the directory of the cache, or checks that no stranger can write to an existing one. It returns the directory of
-// the pieces. An error that wraps EROFS or ENOSPC leaves a cache that can only be read.
+// prepare makes the directory of the cache, or checks that no stranger can write to an existing one. It returns the
+// directory of the pieces. An error that wraps EROFS or ENOSPC leaves a cache that can only be read.
 func prepare(dir string) (pieces string, a access, err error) {
 	pieces = filepath.Join(dir, formatDir)
 	if err := os.MkdirAll(dir, private.dir); err != nil {
@@ -69,8 +70,8 @@ func prepare(dir string) (pieces string, a access, err error) {
 	return pieces, a, nil
 }
 
-// checkAccess refuses a directory to which users may write who could show others wrong voxels: the checksums do not protect
-// from intent.
+// checkAccess refuses a directory to which users may write who could show others wrong voxels: the checksums do not
+// protect from intent.
 func checkAccess(dir string) (access, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -82,11 +83,14 @@ func checkAccess(dir string) (access, error) {
 	case !info.IsDir():
 		return private, fmt.Errorf("disk cache: %s: expected a directory, found %v", dir, mode.Type())
 	case !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid():
-		return private, hint.Errorf("name a directory of your own", "disk cache: %s belongs to user %d, who could change what you read", dir, st.Uid)
+		return private, hint.Errorf("name a directory of your own",
+			"disk cache: %s belongs to user %d, who could change what you read", dir, st.Uid)
 	case mode.Perm()&0o002 != 0:
-		return private, hint.Errorf("name a directory in it, or chmod o-w "+hint.Quote(dir), "disk cache: all users may write to %s, and could change what you read", dir)
+		return private, hint.Errorf("name a directory in it, or chmod o-w "+hint.Quote(dir),
+			"disk cache: all users may write to %s, and could change what you read", dir)
 	case mode.Perm()&0o020 != 0 && mode&fs.ModeSetgid == 0:
-		return private, hint.Errorf("chmod 2770 "+hint.Quote(dir)+" shares the cache with the group, chmod g-w "+hint.Quote(dir)+" does not",
+		return private, hint.Errorf("chmod 2770 "+hint.Quote(dir)+" shares the cache with the group, chmod g-w "+
+			hint.Quote(dir)+" does not",
 			"disk cache: the group of %s may write to it, and could change what you read", dir)
 	case mode.Perm()&0o020 != 0:
 		return shared, nil

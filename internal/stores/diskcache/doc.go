@@ -1,41 +1,42 @@
-// Package diskcache keeps on a local disk what was read from remote objects, as the server gave it. [Cache.Bucket] wraps an
-// [object.Bucket]; the bytes that it reads are the same.
+// Package diskcache keeps on a local disk what was read from remote objects, as the server gave it. [Cache.Bucket]
+// wraps an [object.Bucket]; the bytes that it reads are the same.
 //
 // # On the disk
 //
-// An object is cut into pieces of 2 MiB. A piece is a sparse file; its name is a hash of the identity of the bucket, who reads, the key, the
-// version and the size of the object, and the number of the piece:
+// An object is cut into pieces of 2 MiB. A piece is a sparse file; its name is a hash of the identity of the bucket,
+// who reads, the key, the version and the size of the object, and the number of the piece:
 //
 //	DIR/v1/3f/3f9c…e1-0     a piece: header and checksums in the first 4 KiB, then 512 pages of 4 KiB
 //	DIR/v1/indexes/41…  an index of a compressed file, with a checksum: see [Cache.PutIndex]
 //	DIR/v1/usage            the bytes in use; whoever writes or evicts holds its lock (flock)
 //	DIR/CACHEDIR.TAG        tells backup programs to leave the directory out
 //
-// A page has a checksum (CRC-32C), which also depends on the object and on the place of the page. A page whose checksum is 0 is
-// absent. A page is served only if its checksum is right; any other is read from the source again. So nothing needs a
-// sync, and a writer that is killed, a power failure, or a flipped bit cost a request and nothing else. A new version of
-// an object has another hash. The pieces of the old version are evicted as they are no longer used.
+// A page has a checksum (CRC-32C), which also depends on the object and on the place of the page. A page whose checksum
+// is 0 is absent. A page is served only if its checksum is right; any other is read from the source again. So nothing
+// needs a sync, and a writer that is killed, a power failure, or a flipped bit cost a request and nothing else. A new
+// version of an object has another hash. The pieces of the old version are evicted as they are no longer used.
 //
 // # Reads
 //
-// A read takes its pages from pieces on the disk. What is missing is widened to units of 64 KiB and becomes a flight: one
-// request to the source, for which all readers of these units wait. A flight is canceled when its last reader has gone. What it
-// has fetched stays in memory until it is written. So no range is requested twice.
+// A read takes its pages from pieces on the disk. What is missing is widened to units of 64 KiB and becomes a flight:
+// one request to the source, for which all readers of these units wait. A flight is canceled when its last reader has
+// gone. What it has fetched stays in memory until it is written. So no range is requested twice.
 //
 // # Memory
 //
-// Flights share a bound on memory: a read that would exceed it waits until others have copied their bytes, and until these are written. Of
-// the bytes that readers have, [Options].Pending are in the queue of the writer. A flight waits up to a tenth of a second for its place there.
-// So a burst is stored completely. A flight that has waited in vain is not stored, and for a second no other one waits: a disk that is slower
-// than the source, or that does not answer, takes little time of readers.
+// Flights share a bound on memory: a read that would exceed it waits until others have copied their bytes, and until
+// these are written. Of the bytes that readers have, [Options].Pending are in the queue of the writer. A flight waits
+// up to a tenth of a second for its place there. So a burst is stored completely. A flight that has waited in vain is
+// not stored, and for a second no other one waits: a disk that is slower than the source, or that does not answer,
+// takes little time of readers.
 //
 // # Size
 //
-// One goroutine of each process writes, in batches. Under the lock it adds the most that the batch can take to the number in
-// DIR/v1/usage, writes, and corrects the number to the blocks that the disk has allocated. So the number is never too low,
-// whenever a process is killed. If there is no room, the writer lists all pieces, and removes those whose last use (mtime) is
-// longest ago, until a twentieth of the size is free. This also corrects the number. A file is cut to length 0 before it
-// is removed, so that its blocks are free even if another process has it open.
+// One goroutine of each process writes, in batches. Under the lock it adds the most that the batch can take to the
+// number in DIR/v1/usage, writes, and corrects the number to the blocks that the disk has allocated. So the number is
+// never too low, whenever a process is killed. If there is no room, the writer lists all pieces, and removes those
+// whose last use (mtime) is longest ago, until a twentieth of the size is free. This also corrects the number. A file
+// is cut to length 0 before it is removed, so that its blocks are free even if another process has it open.
 //
 // All types are safe for concurrent use, and all processes of a machine may share a directory.
 //

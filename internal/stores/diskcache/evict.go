@@ -15,14 +15,17 @@ import (
 const (
 	// blockSize is the unit of st_blocks.
 	blockSize = 512
-	// extentsCost is the most that a file system allocates for the places of the pages of a piece, in bytes. It may do so later.
+	// extentsCost is the most that a file system allocates for the places of the pages of a piece, in bytes. It may do
+	// so later.
 	extentsCost = 8 << 10
 	// nameCost is more than the name of a piece takes in its directory on average, in bytes.
 	nameCost = 128
-	// dirCost is what a new directory takes, and fixedCost what the directories above the pieces and the files beside them take.
+	// dirCost is what a new directory takes, and fixedCost what the directories above the pieces and the files beside
+	// them take.
 	dirCost   = 4 << 10
 	fixedCost = 64 << 10
-	// reservePiece is the most that a piece takes besides its pages, in bytes: the first page, places, names, directories.
+	// reservePiece is the most that a piece takes besides its pages, in bytes: the first page, places, names,
+	// directories.
 	reservePiece = pageSize + extentsCost + 16<<10
 	// slackShare is the part of the size that an eviction frees, so that the next one is not soon.
 	slackShare = 20
@@ -95,7 +98,8 @@ func statfs(dir string, st *unix.Statfs_t) error {
 	}
 }
 
-// evict removes the pieces and indexes that were not used for longest, until it has removed goal bytes. It returns the bytes in use.
+// evict removes the pieces and indexes that were not used for longest, until it has removed goal bytes. It returns the
+// bytes in use.
 func (w *writer) evict(goal int64) (used int64, err error) {
 	oldest := &candidates{goal: goal}
 	used, err = w.scan(oldest)
@@ -194,8 +198,8 @@ type candidate struct {
 	cost int64
 }
 
-// candidates keeps those that were not used for longest, as many as have goal bytes. It is a heap whose first element was used
-// last.
+// candidates keeps those that were not used for longest, as many as have goal bytes. It is a heap whose first element
+// was used last.
 type candidates struct {
 	goal, sum int64
 	all       []candidate

@@ -12,8 +12,8 @@ const (
 	unitSize = 64 << 10
 	// maxFlight is the maximum size of a request in bytes, a multiple of unitSize.
 	maxFlight = 16 << 20
-	// maxGap is the largest gap between missing units that are read in one request. The bytes in it are read though they may be on
-	// the disk.
+	// maxGap is the largest gap between missing units that are read in one request. The bytes in it are read though
+	// they may be on the disk.
 	maxGap = 256 << 10
 )
 
@@ -35,7 +35,8 @@ type flight struct {
 	reserved int64  // bytes of the memory of the cache
 	buffer   []byte // of the request; data is a part of it
 
-	// Guarded by flights.mu. When there are no readers and inUse is false, the flight is free: its memory is given back.
+	// Guarded by flights.mu. When there are no readers and inUse is false, the flight is free: its memory is given
+	// back.
 	readers int
 	ended   bool
 	inUse   bool // the request is in progress, or its bytes are to be written

@@ -48,8 +48,8 @@ func newFakeBucket(objects ...object.Object) *fakeBucket {
 	return b
 }
 
-// contentOf fills p from byte offset off of an object: with a stream of AES, whose key is that of the object. The race detector
-// does not slow it down.
+// contentOf fills p from byte offset off of an object: with a stream of AES, whose key is that of the object. The race
+// detector does not slow it down.
 func contentOf(o object.Object, p []byte, off int64) {
 	key := sha256.Sum256([]byte(o.Key + "\x00" + o.Version))
 	block, err := aes.NewCipher(key[:])

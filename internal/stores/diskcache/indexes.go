@@ -22,12 +22,14 @@ import (
 const (
 	// indexesDir has the indexes, beside the directories of pieces.
 	indexesDir = "indexes"
-	// indexMagic starts the file of an index. A hash of the key follows, the length, and the CRC-32C of the content and of the header.
+	// indexMagic starts the file of an index. A hash of the key follows, the length, and the CRC-32C of the content and
+	// of the header.
 	indexMagic  = "wkwfsix1"
 	indexHeader = int64(len(indexMagic) + sha256.Size + 8 + 4 + 4)
 )
 
-// Index is an open index: what a program found out about a file, and does not want to find out again. It is safe for concurrent use.
+// Index is an open index: what a program found out about a file, and does not want to find out again. It is safe for
+// concurrent use.
 type Index struct {
 	file *os.File
 	size int64
@@ -75,7 +77,8 @@ func (c *Cache) OpenIndex(key []byte) (*Index, error) {
 // RemoveIndex removes the index with a key.
 func (c *Cache) RemoveIndex(key []byte) {
 	name, _ := indexName(key)
-	_ = os.Remove(filepath.Join(c.dir, name)) // there may be none; the number of bytes in use is too high until the next eviction
+	// there may be none; the number of bytes in use is too high until the next eviction
+	_ = os.Remove(filepath.Join(c.dir, name))
 }
 
 // checkIndex checks the file of an index. It returns the size of the content.
@@ -109,8 +112,8 @@ func headerOfIndex(key [sha256.Size]byte, size int64, sum uint32) (h [indexHeade
 	return h
 }
 
-// PutIndex keeps an index of at most some bytes, which write writes. It makes room as for pieces. An index that is read later has all of
-// these bytes, or does not exist.
+// PutIndex keeps an index of at most some bytes, which write writes. It makes room as for pieces. An index that is read
+// later has all of these bytes, or does not exist.
 func (c *Cache) PutIndex(key []byte, most int64, write func(io.Writer) error) error {
 	err := c.putIndex(key, most, write)
 	if unwritable(err) {
@@ -144,7 +147,8 @@ func (c *Cache) putIndex(key []byte, most int64, write func(io.Writer) error) er
 	return errors.Join(err, w.usage.store(used))
 }
 
-// writeIndex writes the file of an index under another name first. It returns by how many bytes the cache has grown. The lock is held.
+// writeIndex writes the file of an index under another name first. It returns by how many bytes the cache has grown.
+// The lock is held.
 func (w *writer) writeIndex(key []byte, most int64, write func(io.Writer) error) (grown int64, err error) {
 	name, sum := indexName(key)
 	path := filepath.Join(w.cache.dir, name)

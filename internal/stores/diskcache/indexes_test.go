@@ -38,7 +38,8 @@ func index(t *testing.T, c *Cache, key string) []byte {
 	return b
 }
 
-// TestIndexes: an index is there after a restart, as it was put; one with another byte, a part of one, or that of another key, is not.
+// TestIndexes: an index is there after a restart, as it was put; one with another byte, a part of one, or that of
+// another key, is not.
 func TestIndexes(t *testing.T) {
 	dir := t.TempDir()
 	c := openCache(t, dir, Options{})
@@ -102,13 +103,15 @@ func TestIndexesThatFail(t *testing.T) {
 	if err := c.PutIndex([]byte("a"), 10, func(w io.Writer) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
-	if err := c.PutIndex([]byte("a"), 10, func(w io.Writer) error { _, err := w.Write(make([]byte, 11)); return err }); !errors.Is(err, errFull) {
+	if err := c.PutIndex([]byte("a"), 10,
+		func(w io.Writer) error { _, err := w.Write(make([]byte, 11)); return err }); !errors.Is(err, errFull) {
 		t.Errorf("more than was said: got %v", err)
 	}
 	if err := putIndex(c, "a", make([]byte, 1<<20)); !errors.Is(err, errFull) {
 		t.Errorf("more than the cache may have: got %v", err)
 	}
-	if left, err := os.ReadDir(filepath.Join(c.dir, indexesDir)); index(t, c, "a") != nil || err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(c.dir, indexesDir)); index(t, c, "a") != nil || err != nil ||
+		len(left) != 0 {
 		t.Errorf("%v, left %v", err, left)
 	}
 }

@@ -21,8 +21,8 @@ var (
 	modelRounds = flag.Int("model.rounds", 12, "rounds of TestAgreesWithModel")
 )
 
-// model is a directory with several caches, as of several processes, and objects that change. What a read must return is computed
-// from the object.
+// model is a directory with several caches, as of several processes, and objects that change. What a read must return
+// is computed from the object.
 type model struct {
 	*testing.T
 	dir    string
@@ -31,9 +31,9 @@ type model struct {
 	caches []*Cache
 }
 
-// TestAgreesWithModel reads random ranges of objects through two caches in one directory, while objects get new versions, pieces are
-// evicted, bits flip and caches are closed and opened. Every read returns the bytes of its version, or an error if that is gone.
-// The directory is never larger than it may be.
+// TestAgreesWithModel reads random ranges of objects through two caches in one directory, while objects get new
+// versions, pieces are evicted, bits flip and caches are closed and opened. Every read returns the bytes of its
+// version, or an error if that is gone. The directory is never larger than it may be.
 func TestAgreesWithModel(t *testing.T) {
 	seed := *modelSeed
 	if seed == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/object"
 )
 
-// TestPanics: a panic in a request is the error of all its readers, and no reader waits forever. A panic of what writes stores less.
-// Afterwards reads work, and all memory of requests is given back.
+// TestPanics: a panic in a request is the error of all its readers, and no reader waits forever. A panic of what writes
+// stores less. Afterwards reads work, and all memory of requests is given back.
 func TestPanics(t *testing.T) {
 	guard.LogTo(slog.New(slog.DiscardHandler))
 	defer guard.LogTo(nil)
@@ -57,10 +57,12 @@ func TestPanics(t *testing.T) {
 				check(t, b, o, 0, o.Size)
 				waitWritten(c)
 				c.Close()
-				if once := place == "diskcache.stop" || place == "diskcache.writer"; passed.Load() <= nth && (nth == 0 || !once) {
+				if once := place == "diskcache.stop" || place == "diskcache.writer"; passed.Load() <= nth &&
+					(nth == 0 || !once) {
 					t.Errorf("passed %d times", passed.Load())
 				}
-				for limit := time.Now().Add(time.Minute); passed.Load() > nth && guard.Count() == before && time.Now().Before(limit); {
+				for limit := time.Now().Add(time.Minute); passed.Load() > nth && guard.Count() == before &&
+					time.Now().Before(limit); {
 					runtime.Gosched() // a panic is counted after the deferred calls, one of which lets Close return
 				}
 				if passed.Load() > nth && guard.Count() != before+1 {
@@ -80,7 +82,8 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// readOften lets many readers read an object, several of them the same parts at a time. A read has the right bytes, or fails with a panic.
+// readOften lets many readers read an object, several of them the same parts at a time. A read has the right bytes, or
+// fails with a panic.
 func readOften(t *testing.T, b object.Bucket, o object.Object, failed *atomic.Int32) {
 	var readers sync.WaitGroup
 	for i := range 8 {

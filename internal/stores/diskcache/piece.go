@@ -56,7 +56,8 @@ func (p pieceID) path() string {
 	return filepath.Join(name[:2], name+"-"+strconv.FormatInt(p.n, 16))
 }
 
-// isPieceName reports whether the base name of a file in directory dir is that of a piece. Other files are never removed.
+// isPieceName reports whether the base name of a file in directory dir is that of a piece. Other files are never
+// removed.
 func isPieceName(dir, name string) bool {
 	hash, number, ok := strings.Cut(name, "-")
 	if !ok || len(hash) != 2*nameBytes || !strings.HasPrefix(hash, dir) || strings.ToLower(name) != name {
@@ -103,7 +104,8 @@ var errDamaged = errors.New("damaged")
 // check returns an error that wraps errDamaged if b does not start with the header.
 func (h header) check(b []byte) error {
 	if want := h.append(nil); len(b) < headerSize || string(b[:headerSize]) != string(want) {
-		return fmt.Errorf("%w header: expected %x at byte offset 0, found %x", errDamaged, want, b[:min(len(b), headerSize)])
+		return fmt.Errorf("%w header: expected %x at byte offset 0, found %x", errDamaged, want,
+			b[:min(len(b), headerSize)])
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/lru"
 )
 
-// maxOpen is the number of files of pieces that stay open for the next read, if an eighth of the descriptors suffices. They have 4 GiB.
+// maxOpen is the number of files of pieces that stay open for the next read, if an eighth of the descriptors suffices.
+// They have 4 GiB.
 const maxOpen = 2048
 
 // openFiles returns how many files stay open.
@@ -158,8 +159,8 @@ func (s *sums) hasAny(from, to int64) bool {
 	return slices.ContainsFunc(s[from:to], func(sum uint32) bool { return sum != 0 })
 }
 
-// read fills b from byte off of the object. b lies in the piece. It returns the pages that are missing, and how many pages are
-// damaged, which are missing too. The error is errStale if the file was removed.
+// read fills b from byte off of the object. b lies in the piece. It returns the pages that are missing, and how many
+// pages are damaged, which are missing too. The error is errStale if the file was removed.
 func (p *piece) read(b []byte, off int64) (missing []span, damaged int, err error) {
 	end, start := off+int64(len(b)), p.id.n*pieceSize
 	pages := pagesOf(off, end, p.size)
@@ -191,8 +192,8 @@ func (p *piece) read(b []byte, off int64) (missing []span, damaged int, err erro
 // borders holds memory for the first and the last page of a read. A read may need only a part of these.
 var borders = sync.Pool{New: func() any { return new([2][pageSize]byte) }}
 
-// readPages reads pages with one request, calls visit with each of them in their order, and copies to b what b needs. Whole pages
-// are read into b.
+// readPages reads pages with one request, calls visit with each of them in their order, and copies to b what b needs.
+// Whole pages are read into b.
 func (p *piece) readPages(b []byte, off int64, pages span, visit func(page span, content []byte)) error {
 	border := borders.Get().(*[2][pageSize]byte)
 	defer borders.Put(border)
@@ -235,8 +236,8 @@ func (p *piece) readPages(b []byte, off int64, pages span, visit func(page span,
 	return nil
 }
 
-// readAt fills the parts from byte off of the object. What is after the end of the file becomes zeros: these pages are absent, or
-// their checksums are wrong.
+// readAt fills the parts from byte off of the object. What is after the end of the file becomes zeros: these pages are
+// absent, or their checksums are wrong.
 func (p *piece) readAt(parts [][]byte, off int64) error {
 	var err error
 	n := 0

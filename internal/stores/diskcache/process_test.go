@@ -19,14 +19,15 @@ import (
 
 var kills = flag.Int("kills", 12, "how many writers TestKilledWriters kills")
 
-// childVariable has the directory of the cache that a process of a test reads through. The process writes a byte to stdout for each
-// read.
+// childVariable has the directory of the cache that a process of a test reads through. The process writes a byte to
+// stdout for each read.
 const childVariable = "DISKCACHE_TEST_DIR"
 
 // childSize is the size of the cache that processes share.
 const childSize = 12 << 20
 
-// childReads is how often a process reads, unless it is killed. Processes share no memory, so that the race detector needs few.
+// childReads is how often a process reads, unless it is killed. Processes share no memory, so that the race detector
+// needs few.
 var childReads = map[bool]int{false: 300, true: 100}[voxeltest.Race]
 
 func TestMain(m *testing.M) {
@@ -119,8 +120,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestKilledWriters kills processes that write, at any moment. What is in the cache is served to the next, and is right; the cache is
-// never larger than it may be.
+// TestKilledWriters kills processes that write, at any moment. What is in the cache is served to the next, and is
+// right; the cache is never larger than it may be.
 func TestKilledWriters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	objects := childObjects()

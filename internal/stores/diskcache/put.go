@@ -6,16 +6,17 @@ import (
 )
 
 const (
-	// roomTimeout is how long a flight waits for room among those that are to be written. The requests in flight have requestMemory, so a
-	// slow disk holds up reads only if they are faster than requestMemory / roomTimeout, about 250 MB/s.
+	// roomTimeout is how long a flight waits for room among those that are to be written. The requests in flight have
+	// requestMemory, so a slow disk holds up reads only if they are faster than requestMemory / roomTimeout, about 250
+	// MB/s.
 	roomTimeout = 100 * time.Millisecond
-	// roomPause is how long no flight waits after one has waited in vain. So a disk that is slower than the source, or hangs, takes at most a
-	// tenth of the time of its readers.
+	// roomPause is how long no flight waits after one has waited in vain. So a disk that is slower than the source, or
+	// hangs, takes at most a tenth of the time of its readers.
 	roomPause = time.Second
 )
 
-// put takes a flight to be written. It waits a moment if others are to be written before. It returns false if that was not
-// enough, if the flight is too large for the cache, or if nothing can be written now.
+// put takes a flight to be written. It waits a moment if others are to be written before. It returns false if that was
+// not enough, if the flight is too large for the cache, or if nothing can be written now.
 func (w *writer) put(i item) bool {
 	if i.reserve() <= w.cache.options.Size/itemShare && w.acquireRoom(i.room(w)) {
 		if w.send(i) {
@@ -27,7 +28,8 @@ func (w *writer) put(i item) bool {
 	return false
 }
 
-// room returns how much room a flight takes. Those of small objects take more than their bytes, so that there are at most maxItems.
+// room returns how much room a flight takes. Those of small objects take more than their bytes, so that there are at
+// most maxItems.
 func (i item) room(w *writer) int64 { return max(int64(len(i.data)), w.cache.options.Pending/maxItems) }
 
 // acquireRoom waits for room for n bytes, up to roomTimeout.

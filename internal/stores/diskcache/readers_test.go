@@ -13,8 +13,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
 )
 
-// TestReadersOfOneURL: buckets of one cache whose URLs differ in query, user or password only. Each has its own bytes, though the server
-// gives all objects the same ETag, size and time, and no user reads what the server refuses to show. The cache has no secret in clear.
+// TestReadersOfOneURL: buckets of one cache whose URLs differ in query, user or password only. Each has its own bytes,
+// though the server gives all objects the same ETag, size and time, and no user reads what the server refuses to show.
+// The cache has no secret in clear.
 func TestReadersOfOneURL(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -31,8 +32,10 @@ func TestReadersOfOneURL(t *testing.T) {
 	c := openCache(t, dir, Options{})
 	host := strings.TrimPrefix(server.URL, "http://")
 	urls := []string{
-		"http://" + host + "/d", "http://" + host + "/d?token=geheim", "http://" + host + "/d?token=geheim2", "http://" + host + "/d?", "http://geheim@" + host + "/d",
-		"http://geheim:geheim@" + host + "/d", "http://geheim:geheim3@" + host + "/d", "http://geheim:geheim@" + host + "/d?token=geheim", "http://a:wrong@" + host + "/d",
+		"http://" + host + "/d", "http://" + host + "/d?token=geheim", "http://" + host + "/d?token=geheim2",
+		"http://" + host + "/d?", "http://geheim@" + host + "/d",
+		"http://geheim:geheim@" + host + "/d", "http://geheim:geheim3@" + host + "/d",
+		"http://geheim:geheim@" + host + "/d?token=geheim", "http://a:wrong@" + host + "/d",
 	}
 	for round := range 2 {
 		for _, url := range urls {

@@ -43,8 +43,8 @@ func usedOf(t *testing.T, dir string) (used, free int64) {
 	return int64(st.Blocks-st.Bfree) * int64(st.Bsize), int64(st.Bavail) * int64(st.Bsize)
 }
 
-// TestSizeWhileWriting watches what a disk has allocated while two caches write to it: never more than the size, and always as
-// much free as has to be.
+// TestSizeWhileWriting watches what a disk has allocated while two caches write to it: never more than the size, and
+// always as much free as has to be.
 func TestSizeWhileWriting(t *testing.T) {
 	for _, test := range []struct {
 		name              string
@@ -105,14 +105,15 @@ func TestSizeWhileWriting(t *testing.T) {
 // readMany reads 30 MiB of objects of different sizes.
 func readMany(t *testing.T, c *Cache, seed int) {
 	for n, sum := 0, int64(0); sum < 30<<20; n++ {
-		o := object.Object{Key: fmt.Sprintf("%d-%d", seed, n), Size: []int64{3 << 20, 100, 70_000, 1 << 20}[n%4], Version: "1"}
+		o := object.Object{Key: fmt.Sprintf("%d-%d", seed, n), Size: []int64{3 << 20, 100, 70_000, 1 << 20}[n%4],
+			Version: "1"}
 		check(t, c.Bucket(newFakeBucket(o)), o, 0, o.Size)
 		sum += o.Size
 	}
 }
 
-// TestSizeOnDisk checks the size of a cache of small objects, and of pieces with holes, on the disk of the temporary directory,
-// where directories and places of pages take room, too.
+// TestSizeOnDisk checks the size of a cache of small objects, and of pieces with holes, on the disk of the temporary
+// directory, where directories and places of pages take room, too.
 func TestSizeOnDisk(t *testing.T) {
 	const size = 6 << 20
 	dir := filepath.Join(t.TempDir(), "cache")
@@ -182,7 +183,8 @@ func TestLeastRecentlyUsed(t *testing.T) {
 	fake.taken()
 	var gone []int
 	for n, o := range all {
-		if _, err := os.Stat(filepath.Join(c.dir, pieceID{identify(fakeURL, "", o), 0}.path())); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(c.dir, pieceID{identify(fakeURL, "", o), 0}.path())); errors.Is(err,
+			fs.ErrNotExist) {
 			gone = append(gone, n)
 		}
 	}

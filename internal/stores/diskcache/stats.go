@@ -2,8 +2,8 @@ package diskcache
 
 import "sync/atomic"
 
-// Stats are the numbers of a cache since it was opened by this process. UsedBytes and SizeBytes are those of all servers that
-// share the directory. The tags are for the status of a server: see package status.
+// Stats are the numbers of a cache since it was opened by this process. UsedBytes and SizeBytes are those of all
+// servers that share the directory. The tags are for the status of a server: see package status.
 type Stats struct {
 	Dir       string `json:"dir"`
 	SizeBytes int64  `json:"size_bytes" metric:"Maximum size of the disk cache."`
@@ -13,8 +13,9 @@ type Stats struct {
 	Shared uint64 `json:"shared" metric:"Reads that waited for requests of other readers."`
 	Misses uint64 `json:"misses" metric:"Reads that made a request to the remote source."`
 
-	HitBytes     uint64 `json:"hit_bytes" metric:"Bytes that the disk cache answered."`
-	FetchedBytes uint64 `json:"fetched_bytes" metric:"Bytes read from the remote source."` // more than readers asked for
+	HitBytes uint64 `json:"hit_bytes" metric:"Bytes that the disk cache answered."`
+	// more than readers asked for
+	FetchedBytes uint64 `json:"fetched_bytes" metric:"Bytes read from the remote source."`
 	WrittenBytes uint64 `json:"written_bytes" metric:"Bytes stored in the disk cache."`
 	DroppedBytes uint64 `json:"dropped_bytes" metric:"Bytes not stored, because the disk was too slow, full or read-only."`
 
@@ -53,7 +54,8 @@ func (c *Cache) Stats() Stats {
 	return Stats{
 		Dir: c.Dir(), SizeBytes: c.options.Size, UsedBytes: n.used.Load(),
 		Hits: n.hits.Load(), Shared: n.shared.Load(), Misses: n.misses.Load(),
-		HitBytes: n.hitBytes.Load(), FetchedBytes: n.fetched.Load(), WrittenBytes: n.written.Load(), DroppedBytes: n.dropped.Load(),
-		Evicted: n.evicted.Load(), EvictedBytes: n.evictedBytes.Load(), Damaged: n.damaged.Load(),
+		HitBytes: n.hitBytes.Load(), FetchedBytes: n.fetched.Load(), WrittenBytes: n.written.Load(),
+		DroppedBytes: n.dropped.Load(),
+		Evicted:      n.evicted.Load(), EvictedBytes: n.evictedBytes.Load(), Damaged: n.damaged.Load(),
 	}
 }

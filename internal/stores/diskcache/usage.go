@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usage is the file with the number of bytes that the cache has on the disk. It is locked by whoever writes to the cache or
-// removes pieces, in any process. It is not safe for concurrent use.
+// usage is the file with the number of bytes that the cache has on the disk. It is locked by whoever writes to the
+// cache or removes pieces, in any process. It is not safe for concurrent use.
 type usage struct {
 	dir    string
 	access access

@@ -28,7 +28,8 @@ func (b *texts) URL() string      { return fakeURL }
 func (b *texts) Identity() string { return fakeURL }
 
 func (b *texts) object(key string) object.Object {
-	return object.Object{Key: key, Size: int64(len(b.all[key])), Version: fmt.Sprint("v", len(b.all[key])), Modified: time.Unix(1e9, 0)}
+	return object.Object{Key: key, Size: int64(len(b.all[key])), Version: fmt.Sprint("v", len(b.all[key])),
+		Modified: time.Unix(1e9, 0)}
 }
 
 func (b *texts) Head(_ context.Context, key string) (object.Object, error) {
@@ -80,7 +81,8 @@ func (b *texts) List(_ context.Context, prefix, after, delimiter string) iter.Se
 	}
 }
 
-// TestFileSystem: the objects of a bucket that is read through a cache are a file system, in the first process and in the next one.
+// TestFileSystem: the objects of a bucket that is read through a cache are a file system, in the first process and in
+// the next one.
 func TestFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// writePiece writes data from byte offset off of an object into a piece. It returns by how many bytes the cache has grown.
+// writePiece writes data from byte offset off of an object into a piece. It returns by how many bytes the cache has
+// grown.
 func (w *writer) writePiece(h header, data []byte, off int64) (grown int64, err error) {
 	path := filepath.Join(w.cache.dir, h.id.path())
 	f, created, err := w.access.openFile(path)

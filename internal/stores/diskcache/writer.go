@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// batchSize is the most that is written while the lock is held, in bytes, and one flight more. It is less if the cache is small.
+	// batchSize is the most that is written while the lock is held, in bytes, and one flight more. It is less if the
+	// cache is small.
 	batchSize = 8 << 20
 	// batchShare and itemShare are the parts of the size of the cache that a batch, and a flight, have at most.
 	batchShare, itemShare = 4, 2

@@ -21,7 +21,8 @@ func readUnits(t *testing.T, c *Cache, n int, o object.Object) *fakeBucket {
 	return fake
 }
 
-// TestBurst checks that all bytes are stored which arrive while the disk writes others, though few wait in memory to be written.
+// TestBurst checks that all bytes are stored which arrive while the disk writes others, though few wait in memory to be
+// written.
 func TestBurst(t *testing.T) {
 	const reads = 48
 	o := object.Object{Key: "k", Size: reads * 16 * unitSize, Version: "1"}
@@ -35,11 +36,12 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestDiskThatDoesNotWrite checks that reads go on while another process keeps this one from writing, and that bytes are stored
-// afterwards.
+// TestDiskThatDoesNotWrite checks that reads go on while another process keeps this one from writing, and that bytes
+// are stored afterwards.
 func TestDiskThatDoesNotWrite(t *testing.T) {
 	if roomTimeout != time.Second/10 || roomPause != time.Second || defaultPending != 16<<20 {
-		t.Errorf("SEMANTICS.md promises a tenth of a second, a second and 16 MiB, found %v, %v and %d bytes", roomTimeout, roomPause, defaultPending)
+		t.Errorf("SEMANTICS.md promises a tenth of a second, a second and 16 MiB, found %v, %v and %d bytes",
+			roomTimeout, roomPause, defaultPending)
 	}
 	const reads = 96 // more than fit into memory
 	o := object.Object{Key: "k", Size: reads * 16 * unitSize, Version: "1"}

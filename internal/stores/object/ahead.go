@@ -14,8 +14,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
-// walk is what is known about a program that lists the directories in a directory one after the other, as ls y*/ does. If each
-// waited for its own listing, the program would take a round trip for each. So those that follow are listed ahead.
+// walk is what is known about a program that lists the directories in a directory one after the other, as ls y*/ does.
+// If each waited for its own listing, the program would take a round trip for each. So those that follow are listed
+// ahead.
 type walk struct {
 	last   string    // the path of the directory that was listed last
 	at     time.Time // when that was asked for
@@ -36,8 +37,9 @@ const (
 
 func newWalks() *lru.Cache[string, *walk] { return lru.New[string, *walk](maxWalks) }
 
-// listAhead is called when a program lists a directory. If it lists directory after directory, the next ones are listed, too, in
-// goroutines that end with the answers of the store. Their results are valid as long as any other listing.
+// listAhead is called when a program lists a directory. If it lists directory after directory, the next ones are
+// listed, too, in goroutines that end with the answers of the store. Their results are valid as long as any other
+// listing.
 func (f *FS) listAhead(dir string) {
 	for _, next := range f.facts.claimAhead(dir) {
 		go guard.FuncElse("object.ahead", func() {
@@ -109,9 +111,9 @@ func (k *facts) endWalk(dir string) {
 	}
 }
 
-// after returns the paths of the directories that follow a directory, if it follows the last one in an order in which programs
-// list: that of the bytes of the names, as shells do, or that of the numbers in them, as mounts do. Otherwise, or if the last one
-// had too many entries to keep, it returns nil. The caller holds the lock.
+// after returns the paths of the directories that follow a directory, if it follows the last one in an order in which
+// programs list: that of the bytes of the names, as shells do, or that of the numbers in them, as mounts do. Otherwise,
+// or if the last one had too many entries to keep, it returns nil. The caller holds the lock.
 func (k *facts) after(last, dir string) []string {
 	parent, ok := k.dirs.Get(path.Dir(dir))
 	if l, listed := k.dirs.Get(last); !ok || listed && l.entries == nil {

@@ -45,7 +45,8 @@ func byName(t *testing.T, f *FS) (all []string) {
 	return all
 }
 
-// TestListAhead: a program that lists directory after directory waits for few answers, and each directory is listed once.
+// TestListAhead: a program that lists directory after directory waits for few answers, and each directory is listed
+// once.
 func TestListAhead(t *testing.T) {
 	for _, order := range []string{"by name", "by number"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -90,8 +91,8 @@ func countOf(asked []string) map[string]int {
 	return counts
 }
 
-// TestNoListAhead: programs that do not list directory after directory, that take long for each, or that list directories with
-// too many entries to keep, cause no other requests.
+// TestNoListAhead: programs that do not list directory after directory, that take long for each, or that list
+// directories with too many entries to keep, cause no other requests.
 func TestNoListAhead(t *testing.T) {
 	for _, c := range []struct {
 		what    string
@@ -125,8 +126,8 @@ func TestNoListAhead(t *testing.T) {
 	}
 }
 
-// TestListAheadPanics: after a panic in a listing ahead, the program that waits for it lists itself. Nothing is listed ahead of it any more,
-// and no directory stays claimed.
+// TestListAheadPanics: after a panic in a listing ahead, the program that waits for it lists itself. Nothing is listed
+// ahead of it any more, and no directory stays claimed.
 func TestListAheadPanics(t *testing.T) {
 	guard.LogTo(slog.New(slog.DiscardHandler))
 	defer guard.LogTo(nil)
@@ -152,14 +153,16 @@ func TestListAheadPanics(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if asked := strings.Split(m.asked(), ", "); len(asked) != 100 || ahead == 0 || ahead > 2 || guard.Count()-before != uint64(ahead) || len(f.facts.listing) != 0 {
-			t.Errorf("%d requests, %d listings ahead, %d panics, %d claimed", len(asked), ahead, guard.Count()-before, len(f.facts.listing))
+		if asked := strings.Split(m.asked(), ", "); len(asked) != 100 || ahead == 0 || ahead > 2 ||
+			guard.Count()-before != uint64(ahead) || len(f.facts.listing) != 0 {
+			t.Errorf("%d requests, %d listings ahead, %d panics, %d claimed", len(asked), ahead, guard.Count()-before,
+				len(f.facts.listing))
 		}
 	})
 }
 
-// TestListAheadIsValid: what was listed ahead is valid as long as any other listing, also if the program becomes slower. It
-// costs at most a window of requests more.
+// TestListAheadIsValid: what was listed ahead is valid as long as any other listing, also if the program becomes
+// slower. It costs at most a window of requests more.
 func TestListAheadIsValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := rowsOf(400, 3)
@@ -190,8 +193,8 @@ func TestListAheadIsValid(t *testing.T) {
 	})
 }
 
-// TestListAheadAgrees: programs that list at random times, many at once, while objects come and go, find what the store had at most
-// two seconds ago, and every request ends.
+// TestListAheadAgrees: programs that list at random times, many at once, while objects come and go, find what the store
+// had at most two seconds ago, and every request ends.
 func TestListAheadAgrees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))

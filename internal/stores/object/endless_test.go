@@ -30,8 +30,8 @@ func (b *inventing) List(ctx context.Context, prefix, after, delimiter string) i
 	}
 }
 
-// TestInventedNames: the listing of a store that lists new names for ever ends with an error that names the directory. So does one of names
-// that are no paths, and one that is divided. One name less is no error.
+// TestInventedNames: the listing of a store that lists new names for ever ends with an error that names the directory.
+// So does one of names that are no paths, and one that is divided. One name less is no error.
 func TestInventedNames(t *testing.T) {
 	const most = 20 * maxKept
 	for _, name := range []string{"a%09da", "%07d.wkw", "%d", "a//%d"} {

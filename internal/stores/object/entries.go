@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// entries are the entries of a directory, sorted by their paths. A map takes twice as much memory, and the time of a listing is mostly
-// that of making it. Nothing changes entries after they were made.
+// entries are the entries of a directory, sorted by their paths. A map takes twice as much memory, and the time of a
+// listing is mostly that of making it. Nothing changes entries after they were made.
 type entries []fact
 
-// newEntries returns facts about the names in a directory as entries. Of a name that is a file and a directory, the file counts. It
-// takes over the memory of the facts. The result is not nil.
+// newEntries returns facts about the names in a directory as entries. Of a name that is a file and a directory, the
+// file counts. It takes over the memory of the facts. The result is not nil.
 func newEntries(all []fact) entries {
 	if all == nil {
 		return entries{}

@@ -27,7 +27,8 @@ type facts struct {
 }
 
 const (
-	// maxListed and maxFacts limit the memory of facts, in bytes: of 200,000 objects in directories that were listed, and of others.
+	// maxListed and maxFacts limit the memory of facts, in bytes: of 200,000 objects in directories that were listed,
+	// and of others.
 	maxListed = 48 << 20
 	maxFacts  = 16 << 20
 	factSize  = 160 // of one, without its key and its version
@@ -35,14 +36,15 @@ const (
 	// maxAbove limits the memory for directories of stores that cannot list, in bytes: 4,000 directories.
 	maxAbove = 1 << 20
 
-	// maxKept is the largest number of entries of a directory that are kept together: one answer of a store. Names in larger
-	// directories are asked for one by one.
+	// maxKept is the largest number of entries of a directory that are kept together: one answer of a store. Names in
+	// larger directories are asked for one by one.
 	maxKept = 1000
 )
 
 func newFacts(hidesDots bool, least time.Duration) *facts {
 	return &facts{
-		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *timedFact](maxFacts), above: lru.New[string, bool](maxAbove),
+		dirs: lru.New[string, *listed](maxListed), names: lru.New[string, *timedFact](maxFacts),
+		above: lru.New[string, bool](maxAbove),
 		walks: newWalks(), hidesDots: hidesDots, least: least, listing: map[string]chan struct{}{},
 	}
 }
@@ -140,13 +142,15 @@ func (k *facts) validListing(dir string) (listed, bool) {
 func (k *facts) record(name string, found fact, start time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) && d.entries.get(name).contradicts(found) {
+	if d, ok := k.dirs.Get(path.Dir(name)); ok && d.entries != nil && !k.isHidden(name) &&
+		d.entries.get(name).contradicts(found) {
 		k.dirs.Remove(path.Dir(name)) // it is older
 	}
 	k.put(name, &timedFact{fact: found, until: k.validUntil(start)})
 }
 
-// maxStreamed is the number of entries of a directory with too many that are kept, at least. That is a quarter of maxFacts.
+// maxStreamed is the number of entries of a directory with too many that are kept, at least. That is a quarter of
+// maxFacts.
 const maxStreamed = 16 << 10
 
 // recordAll records what a listing that started then showed about names.
@@ -159,7 +163,8 @@ func (k *facts) recordAll(listed []fact, start time.Time) {
 			continue
 		}
 		old, ok := k.names.Get(found.Key)
-		k.put(found.Key, &timedFact{fact: found, until: until, described: ok && old.described && !found.contradicts(old.fact)})
+		k.put(found.Key, &timedFact{fact: found, until: until, described: ok && old.described &&
+			!found.contradicts(old.fact)})
 	}
 }
 

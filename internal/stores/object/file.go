@@ -87,7 +87,8 @@ func (h *opened) forgetIfChanged(err error) {
 
 // Cached is a bucket of which parts may be on a disk of this machine.
 type Cached interface {
-	// ReadCached fills p from byte offset off of the object, in the version of o, and returns true if that needs no request.
+	// ReadCached fills p from byte offset off of the object, in the version of o, and returns true if that needs no
+	// request.
 	ReadCached(o Object, p []byte, off int64) bool
 }
 

@@ -17,13 +17,13 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// FS is the objects of a bucket as a read-only file system. A directory is a common prefix of keys. Keys that are not valid paths
-// have no file.
+// FS is the objects of a bucket as a read-only file system. A directory is a common prefix of keys. Keys that are not
+// valid paths have no file.
 //
-// What a listing or a request has shown about a name is valid for a second, or for 20 times as long as the answer took, up to a
-// minute. So is absence. A file is opened in the version that is known, even if that is older, because each read names
-// its version: if the object has changed, the read fails with vfs.ErrChanged, and the next open finds the new version. FS is safe
-// for concurrent use.
+// What a listing or a request has shown about a name is valid for a second, or for 20 times as long as the answer took,
+// up to a minute. So is absence. A file is opened in the version that is known, even if that is older, because each
+// read names its version: if the object has changed, the read fails with vfs.ErrChanged, and the next open finds the
+// new version. FS is safe for concurrent use.
 type FS struct {
 	b     Bucket
 	id    string // the identity of the bucket
@@ -60,8 +60,8 @@ func (f *FS) Speed() vfs.Speed { return vfs.Speed{Late: true} }
 // ChecksKind implements [vfs.KindChecker]: there are only files and directories.
 func (f *FS) ChecksKind() bool { return true }
 
-// Open opens a file or a directory. A file is an [io.ReaderAt] and a [vfs.ContextReaderAt]. To open a file that was described
-// needs no request.
+// Open opens a file or a directory. A file is an [io.ReaderAt] and a [vfs.ContextReaderAt]. To open a file that was
+// described needs no request.
 func (f *FS) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -144,8 +144,8 @@ func (f *FS) newEntries(batch []fact) []fs.DirEntry {
 // describedSize is the largest number of entries that Describe yields at once.
 const describedSize = 1024
 
-// Describe implements [vfs.DescribeFS]. It needs no request for an entry, unless the store lists names only. To open what it
-// yields needs no request either, as long as the object has that version.
+// Describe implements [vfs.DescribeFS]. It needs no request for an entry, unless the store lists names only. To open
+// what it yields needs no request either, as long as the object has that version.
 func (f *FS) Describe(name string, wanted func(name string) bool) iter.Seq2[[]vfs.Described, error] {
 	return func(yield func([]vfs.Described, error) bool) {
 		for batch, err := range f.batches(name, describedSize) {
@@ -191,8 +191,8 @@ func (f *FS) describeAll(found []vfs.Described, kept bool) {
 	}
 }
 
-// batches yields the entries of a directory in batches of size: those that are valid, or else a new listing. A directory
-// without entries does not exist, unless it is the root.
+// batches yields the entries of a directory in batches of size: those that are valid, or else a new listing. A
+// directory without entries does not exist, unless it is the root.
 func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 	return func(yield func([]fact, error) bool) {
 		if !fs.ValidPath(name) {
@@ -220,8 +220,8 @@ func (f *FS) batches(name string, size int) iter.Seq2[[]fact, error] {
 	}
 }
 
-// stream yields the entries of a directory with too many to keep them, as the store lists them. known is the first of them, or nil.
-// What it yields first is kept: programs such as ls ask for the attributes of what they list.
+// stream yields the entries of a directory with too many to keep them, as the store lists them. known is the first of
+// them, or nil. What it yields first is kept: programs such as ls ask for the attributes of what they list.
 func (f *FS) stream(name string, known []Object, size int, whole func([]fact, error) bool) {
 	var batch []fact
 	start, streamed := time.Now(), 0

@@ -67,7 +67,8 @@ func (m *memory) answered() {
 }
 
 func (m *memory) object(key string) Object {
-	return Object{Key: key, Size: int64(len(m.objects[key])), Version: "v:" + m.objects[key], Modified: time.Unix(1e9, 0)}
+	return Object{Key: key, Size: int64(len(m.objects[key])), Version: "v:" + m.objects[key],
+		Modified: time.Unix(1e9, 0)}
 }
 
 func (m *memory) URL() string      { return "s3://b" }
@@ -195,14 +196,16 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestTTL: a slow store's answers are valid for longer. Options say how long they are valid at least. A read that finds another version ends that.
+// TestTTL: a slow store's answers are valid for longer. Options say how long they are valid at least. A read that finds
+// another version ends that.
 func TestTTL(t *testing.T) {
 	for _, c := range []struct {
 		least, takes time.Duration
 		want         time.Duration
 	}{
 		{0, 0, time.Second}, {0, 100 * time.Millisecond, 2 * time.Second}, {0, 10 * time.Second, time.Minute},
-		{time.Minute, 0, time.Minute}, {30 * time.Second, time.Second, 30 * time.Second}, {time.Minute, 10 * time.Second, time.Minute},
+		{time.Minute, 0, time.Minute}, {30 * time.Second, time.Second, 30 * time.Second},
+		{time.Minute, 10 * time.Second, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMemory("a")
@@ -328,8 +331,10 @@ func TestVersions(t *testing.T) {
 		name string
 		o    Object
 	}{
-		{"a", Object{Size: 1, Version: `"x"`}}, {"b", Object{Size: 1, Version: `"x"`}}, {"a", Object{Size: 2, Version: `"x"`}},
-		{"a", Object{Size: 1, Version: `"y"`}}, {"a", Object{Size: 1}}, {"a", Object{Size: 1, Modified: time.Unix(1, 0)}},
+		{"a", Object{Size: 1, Version: `"x"`}}, {"b", Object{Size: 1, Version: `"x"`}},
+		{"a", Object{Size: 2, Version: `"x"`}},
+		{"a", Object{Size: 1, Version: `"y"`}}, {"a", Object{Size: 1}},
+		{"a", Object{Size: 1, Modified: time.Unix(1, 0)}},
 	} {
 		v := vfs.VersionOf(f.newInfo(c.name, fact{c.o, file}))
 		if other, ok := seen[v]; ok {
@@ -358,7 +363,8 @@ func TestReadInOrder(t *testing.T) {
 	}
 }
 
-// TestDescribedVersion: what was described is opened later only in the version that it had. Without one, a read would not notice a change.
+// TestDescribedVersion: what was described is opened later only in the version that it had. Without one, a read would
+// not notice a change.
 func TestDescribedVersion(t *testing.T) {
 	for _, c := range []struct {
 		found fact

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// info describes a file or a directory. Objects have no owner and no permissions: what this process can read is readable, as the
-// server and its user have agreed.
+// info describes a file or a directory. Objects have no owner and no permissions: what this process can read is
+// readable, as the server and its user have agreed.
 type info struct {
 	path string
 	fact

@@ -16,9 +16,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
-// A directory with more entries than an answer has would take a round trip for each answer: the next one is asked for by the last key
-// of this one. Large directories of datasets have numbers for names, and so their keys can be divided by digits without having seen
-// them. The spans are asked for at the same time.
+// A directory with more entries than an answer has would take a round trip for each answer: the next one is asked for
+// by the last key of this one. Large directories of datasets have numbers for names, and so their keys can be divided
+// by digits without having seen them. The spans are asked for at the same time.
 
 const (
 	// maxSpans is the number of spans of all listings that are read ahead at a time.
@@ -27,11 +27,12 @@ const (
 	// spanAhead is the number of answers that each has in memory.
 	spanAhead = 4
 
-	// fewAnswers is the size of directories that are not divided, in answers. Each span takes a request, also if nothing is in it.
+	// fewAnswers is the size of directories that are not divided, in answers. Each span takes a request, also if
+	// nothing is in it.
 	fewAnswers = 3
 
-	// maxNames is how many names a store may list for one directory: many more than a dataset needs, and few enough that the listing of a
-	// store that invents names has an end.
+	// maxNames is how many names a store may list for one directory: many more than a dataset needs, and few enough
+	// that the listing of a store that invents names has an end.
 	maxNames = 1 << 24
 )
 
@@ -41,8 +42,8 @@ type span struct {
 	except        string // "": none
 }
 
-// divide returns spans with all keys of a directory that are greater than those of its first answer, in the order of the keys. It
-// returns nil if the names are not numbers with the same text around, or if there are not enough of them.
+// divide returns spans with all keys of a directory that are greater than those of its first answer, in the order of
+// the keys. It returns nil if the names are not numbers with the same text around, or if there are not enough of them.
 func divide(prefix string, answer []Object) []span {
 	if len(answer) < 2 {
 		return nil
@@ -79,8 +80,8 @@ func divide(prefix string, answer []Object) []span {
 	return append(spans, span{prefix: prefix, after: before + "9~", except: before + "9"})
 }
 
-// atMost returns how large the numbers in a directory may be, if this is the largest in an answer, and a number with this first digit is
-// the last one. If the largest has the same first digit, larger ones may follow.
+// atMost returns how large the numbers in a directory may be, if this is the largest in an answer, and a number with
+// this first digit is the last one. If the largest has the same first digit, larger ones may follow.
 func atMost(largest string, digit byte) int {
 	if largest[0] == digit {
 		largest = strings.Repeat("9", len(largest))
@@ -100,8 +101,8 @@ func number(key string, from int) (start, end int, ok bool) {
 	return start, end, end > from && start >= from
 }
 
-// answers yields the objects and common prefixes in a directory, in the order of their keys. known is the first of them, which the
-// caller has asked for, or nil. No request is in flight when the loop has ended.
+// answers yields the objects and common prefixes in a directory, in the order of their keys. known is the first of
+// them, which the caller has asked for, or nil. No request is in flight when the loop has ended.
 func (f *FS) answers(dir string, known []Object) iter.Seq2[[]Object, error] {
 	return func(yield func([]Object, error) bool) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -184,11 +185,13 @@ func (r *spanReader) read(s span) iter.Seq2[[]Object, error] {
 	return func(yield func([]Object, error) bool) {
 		for objects, err := range r.fs.b.List(r.ctx, s.prefix, s.after, "/") {
 			if n := r.names.Add(int64(len(objects))); n > r.fs.names {
-				yield(nil, fmt.Errorf("%s/%s: expected at most %d names in a directory, found %d and more: %w", r.fs.b.URL(), prefixOf(r.dir), r.fs.names, n, syscall.EIO))
+				yield(nil, fmt.Errorf("%s/%s: expected at most %d names in a directory, found %d and more: %w",
+					r.fs.b.URL(), prefixOf(r.dir), r.fs.names, n, syscall.EIO))
 				return
 			}
 			if s.except != "" {
-				objects = slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return strings.HasPrefix(o.Key, s.except) })
+				objects = slices.DeleteFunc(slices.Clone(objects),
+					func(o Object) bool { return strings.HasPrefix(o.Key, s.except) })
 			}
 			if !yield(objects, err) {
 				return
@@ -203,7 +206,8 @@ type spanAnswer struct {
 	err     error
 }
 
-// readAhead is read in a goroutine, unless enough spans are being read ahead. Then the span is asked for when it is needed.
+// readAhead is read in a goroutine, unless enough spans are being read ahead. Then the span is asked for when it is
+// needed.
 func (r *spanReader) readAhead(s span) iter.Seq2[[]Object, error] {
 	select {
 	case r.fs.spans <- struct{}{}:

@@ -28,7 +28,8 @@ func numbered(format string, n int) *memory {
 	return m
 }
 
-// TestLargeListing: a directory of more entries than an answer has takes few round trips, and few more requests than it has answers.
+// TestLargeListing: a directory of more entries than an answer has takes few round trips, and few more requests than it
+// has answers.
 func TestLargeListing(t *testing.T) {
 	for _, c := range []struct {
 		format          string
@@ -54,7 +55,8 @@ func TestLargeListing(t *testing.T) {
 				t.Fatalf("%s: %d entries of %d, %v", c.format, len(entries), c.n, err)
 			}
 			if trips, requests := int(took/m.takes), m.pages; trips > c.trips || requests > c.requests {
-				t.Errorf("%d × %s: %d round trips and %d requests, expected %d and %d", c.n, c.format, trips, requests, c.trips, c.requests)
+				t.Errorf("%d × %s: %d round trips and %d requests, expected %d and %d", c.n, c.format, trips, requests,
+					c.trips, c.requests)
 			}
 			if len(f.spans) != 0 || m.inFlight != 0 {
 				t.Errorf("%d spans are read, %d requests in flight", len(f.spans), m.inFlight)
@@ -63,14 +65,15 @@ func TestLargeListing(t *testing.T) {
 	}
 }
 
-// TestLargeListingAgrees: a directory that is divided has the same entries in the same order as in one listing, whatever else is in
-// it.
+// TestLargeListingAgrees: a directory that is divided has the same entries in the same order as in one listing,
+// whatever else is in it.
 func TestLargeListingAgrees(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
 	}
 	random := rand.New(rand.NewPCG(5, 6))
-	others := []string{"", "x", "x9~", "x9~0", "x9\U0010FFFFz", "x:", "x1", "x1/y", "x5000.wkw/below", "a", "y", "xä", "x-1.wkw", "x9.wkw/", "x9", "X3.wkw", "9", "x007.wkw", "z0/x0.wkw"}
+	others := []string{"", "x", "x9~", "x9~0", "x9\U0010FFFFz", "x:", "x1", "x1/y", "x5000.wkw/below", "a", "y", "xä",
+		"x-1.wkw", "x9.wkw/", "x9", "X3.wkw", "9", "x007.wkw", "z0/x0.wkw"}
 	for range 20 {
 		m := newMemory()
 		for i := range 6000 {
@@ -89,7 +92,8 @@ func TestLargeListingAgrees(t *testing.T) {
 		for range 2 { // the first time, the first entries are known from the listing of all keys
 			got, want = keysOf(t, divided, "d"), keysOf(t, whole, "d")
 			if !slices.Equal(got, want) {
-				t.Fatalf("got %d keys, expected %d; the first that differ: %v", len(got), len(want), firstDifference(got, want))
+				t.Fatalf("got %d keys, expected %d; the first that differ: %v", len(got), len(want),
+					firstDifference(got, want))
 			}
 		}
 	}
@@ -226,7 +230,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestLargeListingIsValid: the attributes of what was listed need no request for a while. Then they are asked for again.
+// TestLargeListingIsValid: the attributes of what was listed need no request for a while. Then they are asked for
+// again.
 func TestLargeListingIsValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := numbered("x%d.wkw", 5*maxKept)

@@ -11,8 +11,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/ttl"
 )
 
-// list returns the valid entries of a directory. If nothing is, it asks the store: for all keys below the directory if one
-// answer has them, because then all directories below are known, too; else for the entries, up to one more than are kept.
+// list returns the valid entries of a directory. If nothing is, it asks the store: for all keys below the directory if
+// one answer has them, because then all directories below are known, too; else for the entries, up to one more than are
+// kept.
 func (f *FS) list(ctx context.Context, dir string) (listed, error) {
 	l, ended, err := f.facts.startListing(ctx, dir)
 	if ended == nil {
@@ -25,7 +26,8 @@ func (f *FS) list(ctx context.Context, dir string) (listed, error) {
 // maxAsked is how many names a store may list before maxKept of them are entries of the directory.
 const maxAsked = 8 * maxKept
 
-// ask asks the store for a directory, and records what it says. The caller has the right to, from startListing or claimAhead.
+// ask asks the store for a directory, and records what it says. The caller has the right to, from startListing or
+// claimAhead.
 func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	s := f.facts.start(dir)
 	if time.Now().After(s.deepUntil) {
@@ -66,8 +68,8 @@ func (f *FS) ask(ctx context.Context, dir string) (listed, error) {
 	return listed{entries: entries(s.entries)}, nil
 }
 
-// startListing returns the valid entries of a directory, or a function to call when the caller has listed it. If another
-// goroutine is listing it, startListing waits for that.
+// startListing returns the valid entries of a directory, or a function to call when the caller has listed it. If
+// another goroutine is listing it, startListing waits for that.
 func (k *facts) startListing(ctx context.Context, dir string) (l listed, ended func(), err error) {
 	for {
 		if l, ok := k.validListing(dir); ok {
@@ -107,8 +109,8 @@ func (k *facts) claim(dir string) (ended func()) {
 	}
 }
 
-// listSubtree asks for all keys below a directory. It returns true if one answer has them. If there are more, and none of the first
-// ones lies in a directory below, it returns these: they are the first entries of the directory.
+// listSubtree asks for all keys below a directory. It returns true if one answer has them. If there are more, and none
+// of the first ones lies in a directory below, it returns these: they are the first entries of the directory.
 func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, first []Object, err error) {
 	if f.facts.cannotListSubtrees() {
 		return false, nil, nil
@@ -139,7 +141,8 @@ func (f *FS) listSubtree(ctx context.Context, dir string) (known bool, first []O
 
 // hasDirectory reports whether an object lies in a directory below dir.
 func hasDirectory(dir string, objects []Object) bool {
-	return slices.ContainsFunc(objects, func(o Object) bool { return strings.Contains(o.Key[len(prefixOf(dir)):], "/") })
+	return slices.ContainsFunc(objects,
+		func(o Object) bool { return strings.Contains(o.Key[len(prefixOf(dir)):], "/") })
 }
 
 // cannotListSubtrees reports whether the store only lists directories.
@@ -174,10 +177,12 @@ func (k *facts) putSubtree(dir string, objects []Object, until time.Time) {
 	}
 }
 
-// subtree has the entries of directories, by their paths. A directory that cannot exist, because its name is that of a file, has nil.
+// subtree has the entries of directories, by their paths. A directory that cannot exist, because its name is that of a
+// file, has nil.
 type subtree map[string][]fact
 
-// add adds an object whose key starts with a prefix, and the directories on its path. It is called in the order of the keys.
+// add adds an object whose key starts with a prefix, and the directories on its path. It is called in the order of the
+// keys.
 func (t subtree) add(prefix string, o Object) {
 	if !strings.HasPrefix(o.Key, prefix) {
 		return

@@ -54,7 +54,8 @@ func TestFullListing(t *testing.T) {
 		files int
 		below string
 		want  string
-	}{{maxKept, "", "tree d/"}, {maxKept - 1, "d/0/x", "tree d/, list d/"}, {maxKept - 2, "d/0/x", "tree d/"}, {maxKept + 1, "", "tree d/"}} {
+	}{{maxKept, "", "tree d/"}, {maxKept - 1, "d/0/x", "tree d/, list d/"}, {maxKept - 2, "d/0/x", "tree d/"},
+		{maxKept + 1, "", "tree d/"}} {
 		m := newMemory()
 		for i := range c.files {
 			m.objects[fmt.Sprintf("d/x%d", i)] = "x"
@@ -69,7 +70,8 @@ func TestFullListing(t *testing.T) {
 	}
 }
 
-// TestDeepListing: a directory with more keys below it than one answer has is not asked for all of them again for a minute.
+// TestDeepListing: a directory with more keys below it than one answer has is not asked for all of them again for a
+// minute.
 func TestDeepListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := rowsOf(2, maxKept/2+1)
@@ -77,7 +79,8 @@ func TestDeepListing(t *testing.T) {
 		for i, c := range []struct {
 			after time.Duration
 			want  string
-		}{{0, "tree z0/, list z0/"}, {2 * time.Second, "list z0/"}, {50 * time.Second, "list z0/"}, {50 * time.Second, "tree z0/, list z0/"}} {
+		}{{0, "tree z0/, list z0/"}, {2 * time.Second, "list z0/"}, {50 * time.Second, "list z0/"},
+			{50 * time.Second, "tree z0/, list z0/"}} {
 			time.Sleep(c.after)
 			if entries, err := f.ReadDir("z0"); len(entries) != 2 || err != nil {
 				t.Errorf("%d: got %d entries, %v", i, len(entries), err)
@@ -111,13 +114,15 @@ func TestOneListing(t *testing.T) {
 	})
 }
 
-// TestListingStaysValid: what a request tells about a name does not end the belief in a listing of names, unless it contradicts.
+// TestListingStaysValid: what a request tells about a name does not end the belief in a listing of names, unless it
+// contradicts.
 func TestListingStaysValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory("a", "b")
 		m.names = true
 		f := NewFS(m, Options{})
-		for _, c := range []struct{ name, want string }{{"a", "tree , list , head a"}, {"b", "head b"}, {"a", ""}, {"c", ""}} {
+		for _, c := range []struct{ name, want string }{{"a", "tree , list , head a"}, {"b", "head b"}, {"a", ""},
+			{"c", ""}} {
 			_, err := f.Stat(c.name)
 			if got := m.asked(); got != c.want || (err == nil) != (c.name != "c") {
 				t.Errorf("%s: asked %q, %v, expected %q", c.name, got, err, c.want)
@@ -147,7 +152,8 @@ func (r *repeating) List(_ context.Context, prefix, _, _ string) iter.Seq2[[]Obj
 	}
 }
 
-// TestRepeatedNames: a store that repeats names, or lists names that are no paths, does not make a question about one name collect them for ever.
+// TestRepeatedNames: a store that repeats names, or lists names that are no paths, does not make a question about one
+// name collect them for ever.
 func TestRepeatedNames(t *testing.T) {
 	for _, name := range []string{"x", "/x"} {
 		b := &repeating{memory: newMemory(), names: slices.Repeat([]string{name}, 100)}

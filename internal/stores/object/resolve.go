@@ -20,8 +20,8 @@ const (
 	toOpen                    // it is a file, unless the store can list
 )
 
-// resolve finds out what a name is, with as few requests as possible: if its directory can be listed with one request, that
-// answers questions about all names in it.
+// resolve finds out what a name is, with as few requests as possible: if its directory can be listed with one request,
+// that answers questions about all names in it.
 func (f *FS) resolve(ctx context.Context, name string, to purpose) (fact, error) {
 	if name == "." {
 		return fact{kind: directory}, nil
@@ -91,8 +91,8 @@ var metadataNames = []string{
 	"header.wkw", "zarr.json", ".zarray", ".zgroup", ".zattrs", "attributes.json", "info", "datasource-properties.json",
 }
 
-// probe returns whether a name on a server that cannot list is a directory: one in which a file was found, or that has a file of
-// metadata.
+// probe returns whether a name on a server that cannot list is a directory: one in which a file was found, or that has
+// a file of metadata.
 func (f *FS) probe(ctx context.Context, name string) (kind int, err error) {
 	if f.facts.hadFile(name) {
 		return directory, nil
@@ -126,6 +126,7 @@ func (f *FS) probe(ctx context.Context, name string) (kind int, err error) {
 
 // isData reports whether a name can only be that of a file: of metadata, a cube, a shard or a chunk.
 func isData(name string) bool {
-	return slices.Contains(metadataNames, name) || slices.Contains([]string{".wkw", ".json", ".shard", ".gz"}, path.Ext(name)) ||
+	return slices.Contains(metadataNames, name) ||
+		slices.Contains([]string{".wkw", ".json", ".shard", ".gz"}, path.Ext(name)) ||
 		strings.Contains(name, "_") && strings.Trim(name, "0123456789-_") == ""
 }

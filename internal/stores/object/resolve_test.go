@@ -32,8 +32,8 @@ func (i index) List(ctx context.Context, prefix, after, delimiter string) iter.S
 	}
 }
 
-// TestHiddenNames: a web server's listing proves no absence of names that start with ".", before and after it was read. It does of
-// others, without another request.
+// TestHiddenNames: a web server's listing proves no absence of names that start with ".", before and after it was read.
+// It does of others, without another request.
 func TestHiddenNames(t *testing.T) {
 	m := newMemory("color/.zarray", "color/0.0.0")
 	f := NewFS(index{m}, Options{})

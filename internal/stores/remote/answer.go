@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// maxHeader is the size in bytes of the largest header of an answer, with the headers before it that only inform. Those of stores have a
-	// few hundred bytes. Each field takes up to 30 times its size.
+	// maxHeader is the size in bytes of the largest header of an answer, with the headers before it that only inform.
+	// Those of stores have a few hundred bytes. Each field takes up to 30 times its size.
 	maxHeader = 32 << 10
 
-	// maxPage is the largest answer to a request for 1,000 objects that is read, in bytes. Keys have up to 1,024 bytes, which are three times
-	// as many if they are escaped.
+	// maxPage is the largest answer to a request for 1,000 objects that is read, in bytes. Keys have up to 1,024 bytes,
+	// which are three times as many if they are escaped.
 	maxPage = 4 << 20
 
 	// answerPiece is how much memory an answer takes at first, in bytes. Most are not larger.
 	answerPiece = 512 << 10
 
-	// answerMemory is the memory of all answers that are being read and parsed, in bytes. One more may have as much as it needs.
+	// answerMemory is the memory of all answers that are being read and parsed, in bytes. One more may have as much as
+	// it needs.
 	answerMemory = 12 << 20
 )
 
 var answers = &memory{free: answerMemory, changed: make(chan struct{})}
 
-// memory is a number of bytes that answers share. If there is no more, one of the answers has what it needs beyond that, so that no answer waits
-// for others that wait, too.
+// memory is a number of bytes that answers share. If there is no more, one of the answers has what it needs beyond
+// that, so that no answer waits for others that wait, too.
 type memory struct {
 	mu      sync.Mutex
 	free    int64
@@ -135,7 +136,8 @@ func (b *answerBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readAnswer parses an answer of up to limit bytes, while parse reads it. The result of parse has no part of the memory that it reads into.
+// readAnswer parses an answer of up to limit bytes, while parse reads it. The result of parse has no part of the memory
+// that it reads into.
 func readAnswer[T any](answer *http.Response, limit int64, parse func(*answerBody) (T, error)) (parsed T, err error) {
 	b := &answerBody{Reader: answer.Body, ctx: answer.Request.Context(), share: share{of: answers}, left: limit}
 	defer b.share.release()
@@ -157,7 +159,8 @@ func readAnswer[T any](answer *http.Response, limit int64, parse func(*answerBod
 // pieces has the memory of answers that are read before they are parsed.
 var pieces = sync.Pool{New: func() any { return new([answerPiece]byte) }}
 
-// buffered returns a function for [readAnswer] that reads all of an answer before parse. The result of parse has no part of its bytes.
+// buffered returns a function for [readAnswer] that reads all of an answer before parse. The result of parse has no
+// part of its bytes.
 func buffered[T any](parse func([]byte) (T, error)) func(*answerBody) (T, error) {
 	return func(b *answerBody) (parsed T, err error) {
 		piece := pieces.Get().(*[answerPiece]byte)
@@ -191,8 +194,9 @@ func (b *answerBody) readAll(piece []byte) ([]byte, error) {
 	return nil, err
 }
 
-// checkMarkup returns an error for XML that takes much more memory than its bytes when it is parsed: with too many tags, which may be nested, or
-// with a tag with very many attributes. In well-formed XML each "<" starts a tag, a comment or the like.
+// checkMarkup returns an error for XML that takes much more memory than its bytes when it is parsed: with too many
+// tags, which may be nested, or with a tag with very many attributes. In well-formed XML each "<" starts a tag, a
+// comment or the like.
 func checkMarkup(body []byte, tags int) error {
 	const longest = 16 << 10 // bytes of a tag and the text after it
 	for n := 0; ; n++ {

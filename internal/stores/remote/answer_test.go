@@ -62,11 +62,16 @@ type hostileAnswer struct {
 var hostileAnswers = []hostileAnswer{
 	{"nested", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult>", "<a>", "")},
 	{"attributes", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult><x ", "a='' ", "/></ListBucketResult>")},
-	{"attributes of the root", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult ", "a='' ", "></ListBucketResult>")},
-	{"objects", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult>", "<Contents></Contents>", "</ListBucketResult>")},
-	{"objects, not plain", "s3://b/d", "", 200, filled(maxPage, "<!-- é --><ListBucketResult>", "<Contents/>", "</ListBucketResult>")},
-	{"prefixes", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult>", "<CommonPrefixes></CommonPrefixes>", "</ListBucketResult>")},
-	{"long text", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult><Contents><Key>", "a", "</Key></Contents></ListBucketResult>")},
+	{"attributes of the root", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult ", "a='' ",
+		"></ListBucketResult>")},
+	{"objects", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult>", "<Contents></Contents>",
+		"</ListBucketResult>")},
+	{"objects, not plain", "s3://b/d", "", 200, filled(maxPage, "<!-- é --><ListBucketResult>", "<Contents/>",
+		"</ListBucketResult>")},
+	{"prefixes", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult>", "<CommonPrefixes></CommonPrefixes>",
+		"</ListBucketResult>")},
+	{"long text", "s3://b/d", "", 200, filled(maxPage, "<ListBucketResult><Contents><Key>", "a",
+		"</Key></Contents></ListBucketResult>")},
 	{"nested error", "s3://b/d", "", 400, filled(maxErrorBody, "<Error>", "<a>", "")},
 	{"items", "gs://b/d", "", 200, filled(maxPage, `{"items":[{}`, ",{}", "]}")},
 	{"prefixes", "gs://b/d", "", 200, filled(maxPage, `{"prefixes":["d/"`, `,""`, "]}")},
@@ -115,8 +120,8 @@ func openAt(t *testing.T, source string, o Options, h http.HandlerFunc) object.B
 	return b
 }
 
-// TestMemoryOfAnswers: many answers of any content at a time are parsed in the memory that all answers share, and a few times as much. Errors of
-// answers come at once.
+// TestMemoryOfAnswers: many answers of any content at a time are parsed in the memory that all answers share, and a few
+// times as much. Errors of answers come at once.
 func TestMemoryOfAnswers(t *testing.T) {
 	const most = 128 << 20
 	for _, c := range hostileAnswers {
@@ -147,7 +152,8 @@ func TestMemoryOfAnswers(t *testing.T) {
 	}
 }
 
-// TestLongLogins: an answer of a server for credentials that does not end, in its header or its body, is an error in little memory.
+// TestLongLogins: an answer of a server for credentials that does not end, in its header or its body, is an error in
+// little memory.
 func TestLongLogins(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("x"), 0o600); err != nil {
@@ -174,7 +180,10 @@ func TestLongLogins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.(*s3).http.Transport = inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, "x") })}
+			b.(*s3).http.Transport = inProcess{http.HandlerFunc(func(w http.ResponseWriter,
+				r *http.Request) {
+				serve(w, r, "x")
+			})}
 			if peak := peakHeap(func() { _, err = b.Head(t.Context(), "x") }); peak > 16<<20 {
 				t.Errorf("%s: %d bytes in use", name, peak)
 			}
@@ -185,7 +194,8 @@ func TestLongLogins(t *testing.T) {
 	}
 }
 
-// TestSharedMemory: answers wait for memory, one has more than there is, and a request that is given up waits no longer.
+// TestSharedMemory: answers wait for memory, one has more than there is, and a request that is given up waits no
+// longer.
 func TestSharedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{free: 10, changed: make(chan struct{})}
@@ -226,16 +236,20 @@ func TestSharedMemory(t *testing.T) {
 	})
 }
 
-// TestAnswerLimits: a body at its limit is read, one byte more is an error, and an error of the body is returned as it is.
+// TestAnswerLimits: a body at its limit is read, one byte more is an error, and an error of the body is returned as it
+// is.
 func TestAnswerLimits(t *testing.T) {
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	for _, c := range []struct {
 		size, limit int
 		err         string
-	}{{0, 0, ""}, {5, 5, ""}, {6, 5, "at most 5 bytes"}, {answerPiece * 2, answerPiece * 2, ""}, {answerPiece*2 + 1, answerPiece * 2, "at most"}} {
-		answer := &http.Response{Request: request, Body: io.NopCloser(iotest.HalfReader(bytes.NewReader(make([]byte, c.size))))}
+	}{{0, 0, ""}, {5, 5, ""}, {6, 5, "at most 5 bytes"}, {answerPiece * 2, answerPiece * 2, ""},
+		{answerPiece*2 + 1, answerPiece * 2, "at most"}} {
+		answer := &http.Response{Request: request,
+			Body: io.NopCloser(iotest.HalfReader(bytes.NewReader(make([]byte, c.size))))}
 		n, err := readAnswer(answer, int64(c.limit), buffered(func(b []byte) (int, error) { return len(b), nil }))
-		if (err == nil) != (c.err == "") || err == nil && n != c.size || err != nil && !strings.Contains(err.Error(), c.err) {
+		if (err == nil) != (c.err == "") || err == nil && n != c.size ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%d of %d: got %d, %v", c.size, c.limit, n, err)
 		}
 	}
@@ -259,7 +273,8 @@ func TestCheckMarkup(t *testing.T) {
 	for _, c := range []struct {
 		body string
 		ok   bool
-	}{{"", true}, {"<a><b>", true}, {"<a><b><c>", false}, {"<" + long, true}, {"<x" + long, false}, {"x" + long + "<", false}, {"<" + long + "<", true}} {
+	}{{"", true}, {"<a><b>", true}, {"<a><b><c>", false}, {"<" + long, true}, {"<x" + long, false},
+		{"x" + long + "<", false}, {"<" + long + "<", true}} {
 		if err := checkMarkup([]byte(c.body), 2); (err == nil) != c.ok {
 			t.Errorf("%.20s: got %v", c.body, err)
 		}
@@ -295,8 +310,8 @@ func rawServer(t *testing.T, answer func(io.Writer)) string {
 	return "http://" + l.Addr().String()
 }
 
-// TestLongHeaders: a header of any form that does not end, or that is longer than that of any store, is an error. It takes little memory and
-// no other attempts.
+// TestLongHeaders: a header of any form that does not end, or that is longer than that of any store, is an error. It
+// takes little memory and no other attempts.
 func TestLongHeaders(t *testing.T) {
 	write := func(w io.Writer, text string) bool {
 		_, err := io.WriteString(w, text)
@@ -311,8 +326,11 @@ func TestLongHeaders(t *testing.T) {
 		{"many fields", "HTTP/1.1 200 OK\r\n", "a:\r\n", "headers"},
 		{"a long status", "HTTP/1.1 200 ", strings.Repeat("x", 1000), "headers"},
 		{"headers that inform", "", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", "headers"},
-		{"a trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\nTrailer: A\r\n\r\n2\r\n[]\r\n0\r\n", "a: 1\r\n", ""},
-		{"the size of a piece", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2;", "xxxxxxxxxx", ""},
+		{"a trailer",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\nTrailer: A\r\n\r\n2\r\n[]\r\n0\r\n", "a: 1\r\n", ""},
+		{"the size of a piece",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2;", "xxxxxxxxxx",
+			""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0
@@ -388,7 +406,9 @@ func TestListingsThatDoNotEnd(t *testing.T) {
 			switch {
 			case c.ok && (err != nil || names != 100_000):
 				t.Errorf("%s: %d names, %v", c.name, names, err)
-			case !c.ok && (err == nil || !strings.Contains(err.Error(), "the listing does not end: expected 1000 new names within 1m0s") || waited > 2*time.Minute+2*time.Second):
+			case !c.ok && (err == nil || !strings.Contains(err.Error(),
+				"the listing does not end: expected 1000 new names within 1m0s") ||
+				waited > 2*time.Minute+2*time.Second):
 				t.Errorf("%s: after %v: %v", c.name, waited, err)
 			}
 		})

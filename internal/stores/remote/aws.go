@@ -1,12 +1,14 @@
 package remote
 
-// This file and aws_*.go find the region, the endpoint and the credentials as AWS' tools do, with the providers of minio-go,
-// which signs the requests and also knows credential_process and SSO. Package config of aws-sdk-go-v2 would do the same with
-// less code of ours. We do not use it:
+// This file and aws_*.go find the region, the endpoint and the credentials as AWS' tools do, with the providers of
+// minio-go, which signs the requests and also knows credential_process and SSO. Package config of aws-sdk-go-v2 would
+// do the same with less code of ours. We do not use it:
 //
 //   - It adds 3.4 MB to a program of 28.7 MB, 14 modules, and 6 ms of processor time to the 8 ms of each start.
-//   - It does not know where the credentials go. A session of a role must reach no server but those of AWS: see keySources.
-//   - It asks the service of the machine wherever nothing else has credentials. A reader of public data would wait for it.
+//   - It does not know where the credentials go. A session of a role must reach no server but those of AWS: see
+//     keySources.
+//   - It asks the service of the machine wherever nothing else has credentials. A reader of public data would wait for
+//     it.
 
 import (
 	"cmp"
@@ -59,7 +61,8 @@ func loadAWS(o Options) (c awsConfig, err error) {
 	}
 	c.style = cmp.Or(file["addressing_style"], "auto")
 	from := []struct{ name, value string }{
-		{"--endpoint", o.Endpoint}, {"AWS_ENDPOINT_URL_S3", os.Getenv("AWS_ENDPOINT_URL_S3")}, {"AWS_ENDPOINT_URL", os.Getenv("AWS_ENDPOINT_URL")},
+		{"--endpoint", o.Endpoint}, {"AWS_ENDPOINT_URL_S3", os.Getenv("AWS_ENDPOINT_URL_S3")},
+		{"AWS_ENDPOINT_URL", os.Getenv("AWS_ENDPOINT_URL")},
 		{"endpoint_url of the profile", file["endpoint_url"]},
 	}
 	for _, e := range from {
@@ -68,20 +71,23 @@ func loadAWS(o Options) (c awsConfig, err error) {
 		}
 		c.endpoint, err = url.Parse(e.value)
 		if err != nil || c.endpoint.Host == "" || c.endpoint.Scheme != "http" && c.endpoint.Scheme != "https" {
-			return c, hint.Usagef("write it like https://minio.example.org:9000", "%s: %q is not the URL of a server", e.name, Display(e.value))
+			return c, hint.Usagef("write it like https://minio.example.org:9000", "%s: %q is not the URL of a server",
+				e.name, Display(e.value))
 		}
 		return c, nil
 	}
 	return c, nil
 }
 
-// profileKeys are the settings of a profile that matter here. Package credentials reads keys, and settings of single sign-on and of
-// external processes, on its own.
+// profileKeys are the settings of a profile that matter here. Package credentials reads keys, and settings of single
+// sign-on and of external processes, on its own.
 var profileKeys = []string{
-	"region", "endpoint_url", "role_arn", "role_session_name", "external_id", "credential_source", "source_profile", "web_identity_token_file",
+	"region", "endpoint_url", "role_arn", "role_session_name", "external_id", "credential_source", "source_profile",
+	"web_identity_token_file",
 }
 
-// awsFile returns the settings of a profile in AWS' configuration file that matter here. Settings of s3 are nested there.
+// awsFile returns the settings of a profile in AWS' configuration file that matter here. Settings of s3 are nested
+// there.
 func awsFile(profile string) (map[string]string, error) {
 	path := os.Getenv("AWS_CONFIG_FILE")
 	if path == "" {
@@ -115,10 +121,11 @@ func awsFile(profile string) (map[string]string, error) {
 	return settings, nil
 }
 
-// place returns where a bucket is. A server of one's own has seldom a name for each bucket. A certificate of AWS has no names for
-// buckets with dots.
+// place returns where a bucket is. A server of one's own has seldom a name for each bucket. A certificate of AWS has no
+// names for buckets with dots.
 func (c awsConfig) place(bucket string) *place {
-	virtual := c.endpoint == nil && !strings.Contains(bucket, ".") && strings.ToLower(bucket) == bucket && !strings.Contains(bucket, "_")
+	virtual := c.endpoint == nil && !strings.Contains(bucket, ".") && strings.ToLower(bucket) == bucket &&
+		!strings.Contains(bucket, "_")
 	switch c.style {
 	case "path":
 		virtual = false

@@ -19,8 +19,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// keyring has the credentials of S3: those of the first source that has some. Credentials that expire are renewed while requests
-// still use the old ones. Then no reader waits for a renewal.
+// keyring has the credentials of S3: those of the first source that has some. Credentials that expire are renewed while
+// requests still use the old ones. Then no reader waits for a renewal.
 type keyring struct {
 	anonymous bool
 	sources   []keySource
@@ -58,8 +58,8 @@ func newKeyring(o Options, c awsConfig) (*keyring, error) {
 	return k, err
 }
 
-// owner returns a name of the credentials, or "" if there are none: the id of keys, or where a session comes from, because sessions
-// end and begin.
+// owner returns a name of the credentials, or "" if there are none: the id of keys, or where a session comes from,
+// because sessions end and begin.
 func (k *keyring) owner() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -104,8 +104,8 @@ func (k *keyring) current() (v credentials.Value, ok bool, asked *renewal) {
 	return v, false, k.renewing
 }
 
-// renew returns the credentials, if they are valid. If they are not, or expire soon, it lets a goroutine ask for others. That ends
-// with the answer, or with renewalTime. The caller holds the lock.
+// renew returns the credentials, if they are valid. If they are not, or expire soon, it lets a goroutine ask for
+// others. That ends with the answer, or with renewalTime. The caller holds the lock.
 func (k *keyring) renew(now time.Time) (v credentials.Value, ok bool) {
 	ok = isComplete(k.value) && (k.value.Expiration.IsZero() || now.Before(k.value.Expiration))
 	if ok && (k.renewAt.IsZero() || now.Before(k.renewAt)) || k.without {
@@ -114,7 +114,8 @@ func (k *keyring) renew(now time.Time) (v credentials.Value, ok bool) {
 	if k.renewing == nil {
 		k.renewing = &renewal{done: make(chan struct{})}
 		r := k.renewing
-		go guard.FuncElse("remote.credentials", func() { k.ask(r) }, func(err error) { k.end(r, nil, credentials.Value{}, err) })()
+		go guard.FuncElse("remote.credentials", func() { k.ask(r) },
+			func(err error) { k.end(r, nil, credentials.Value{}, err) })()
 	}
 	return k.value, ok
 }
@@ -150,8 +151,8 @@ func (k *keyring) end(r *renewal, source *keySource, v credentials.Value, err er
 	}
 }
 
-// retrieve returns the credentials of the first source that has some, and the source. Later it asks only that one. The source is nil
-// if none has credentials.
+// retrieve returns the credentials of the first source that has some, and the source. Later it asks only that one. The
+// source is nil if none has credentials.
 func (k *keyring) retrieve(ctx context.Context) (*keySource, credentials.Value, error) {
 	if k.found != nil { // only ask writes it, and there is one at a time
 		v, err := k.found.get(ctx)
@@ -209,7 +210,8 @@ func (b *s3) signed(q *http.Request) (*http.Request, error) {
 	}
 	if err != nil {
 		return nil, &failure{
-			method: "credentials for", url: b.URL(), text: credentialsText(err), class: fs.ErrPermission, temporary: isTemporaryLogin(err),
+			method: "credentials for", url: b.URL(), text: credentialsText(err), class: fs.ErrPermission,
+			temporary: isTemporaryLogin(err),
 		}
 	}
 	if !ok {
@@ -228,8 +230,8 @@ func credentialsText(err error) string {
 	return clean(err.Error())
 }
 
-// isTemporaryLogin reports whether another attempt to get credentials may succeed. Package credentials has no type for the status of
-// an answer, which is the start of its text.
+// isTemporaryLogin reports whether another attempt to get credentials may succeed. Package credentials has no type for
+// the status of an answer, which is the start of its text.
 func isTemporaryLogin(err error) bool {
 	var asked *url.Error
 	var refused credentials.ErrorResponse

@@ -28,11 +28,12 @@ func (i *issuer) RetrieveWithCredContext(*credentials.CredContext) (credentials.
 	if i.fails.Load() {
 		return credentials.Value{}, errors.New("500 Internal Server Error")
 	}
-	return credentials.Value{AccessKeyID: fmt.Sprintf("K%d", n), SecretAccessKey: "geheim", Expiration: time.Now().Add(time.Hour)}, nil
+	return credentials.Value{AccessKeyID: fmt.Sprintf("K%d", n), SecretAccessKey: "geheim",
+		Expiration: time.Now().Add(time.Hour)}, nil
 }
 
-// TestCredentialsAreRenewed: requests never wait for a renewal, and the service is asked once at a time. If it fails, the old
-// credentials count until they expire. Then requests wait, and get the error.
+// TestCredentialsAreRenewed: requests never wait for a renewal, and the service is asked once at a time. If it fails,
+// the old credentials count until they expire. Then requests wait, and get the error.
 func TestCredentialsAreRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := &issuer{}
@@ -84,7 +85,8 @@ func TestCredentialsAreRenewed(t *testing.T) {
 		if n := i.given.Load() - before; n > 120 {
 			t.Errorf("%d questions to a service that fails", n)
 		}
-		if !isTemporaryLogin(err) || !strings.Contains(log.String(), "cannot be renewed") || strings.Contains(log.String(), "geheim") {
+		if !isTemporaryLogin(err) || !strings.Contains(log.String(), "cannot be renewed") ||
+			strings.Contains(log.String(), "geheim") {
 			t.Errorf("got %v, logged %s", err, log.String())
 		}
 		i.fails.Store(false)
@@ -94,8 +96,8 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	})
 }
 
-// TestCredentialsPanic: a panic while credentials are asked for is the error of the requests that wait for them. The next request asks
-// again.
+// TestCredentialsPanic: a panic while credentials are asked for is the error of the requests that wait for them. The
+// next request asks again.
 func TestCredentialsPanic(t *testing.T) {
 	guard.LogTo(slog.New(slog.DiscardHandler))
 	defer guard.LogTo(nil)

@@ -16,12 +16,12 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
-// keySources returns where credentials may be, in the order of AWS' tools: the environment, the profile, a token of Kubernetes, the
-// service of a container, that of the machine.
+// keySources returns where credentials may be, in the order of AWS' tools: the environment, the profile, a token of
+// Kubernetes, the service of a container, that of the machine.
 //
-// The last three are asked only for a store of AWS, unless the profile names them: another server must not see the session of a
-// role. The service of the machine is asked only where there are signs of EC2. Elsewhere nobody would answer, and a user of public data
-// would wait.
+// The last three are asked only for a store of AWS, unless the profile names them: another server must not see the
+// session of a role. The service of the machine is asked only where there are signs of EC2. Elsewhere nobody would
+// answer, and a user of public data would wait.
 func keySources(c awsConfig) ([]keySource, error) {
 	environment := &credentials.EnvAWS{}
 	if v, err := environment.RetrieveWithCredContext(nil); err == nil && isComplete(v) {
@@ -39,8 +39,8 @@ func keySources(c awsConfig) ([]keySource, error) {
 	return []keySource{profile, role}, nil
 }
 
-// roleSource returns the source of the role that Kubernetes, the container or the machine has. ok is false if there are no signs of
-// one.
+// roleSource returns the source of the role that Kubernetes, the container or the machine has. ok is false if there are
+// no signs of one.
 func roleSource(c awsConfig) (s keySource, ok bool, err error) {
 	if file := os.Getenv(tokenFile); file != "" {
 		from, err := webIdentity(c, file, os.Getenv("AWS_ROLE_ARN"))
@@ -77,7 +77,8 @@ func profileSource(c awsConfig) (keySource, error) {
 	}
 	sts, err := loginURL(c.region)
 	return keySource{from: &assumedRole{from, sts, credentials.STSAssumeRoleOptions{
-		Location: c.region, RoleARN: role, RoleSessionName: cmp.Or(c.settings["role_session_name"], "wkwfs"), ExternalID: c.settings["external_id"],
+		Location: c.region, RoleARN: role, RoleSessionName: cmp.Or(c.settings["role_session_name"], "wkwfs"),
+		ExternalID: c.settings["external_id"],
 	}}, required: true}, err
 }
 
@@ -97,11 +98,13 @@ func namedSource(kind string) (from retriever, err error) {
 		from, err = machine()
 		refused = append(refused, containerPath, containerURL)
 	default:
-		return nil, hint.Usagef("write Ec2InstanceMetadata, EcsContainer or Environment", "credential_source of the profile: unknown source %q", kind)
+		return nil, hint.Usagef("write Ec2InstanceMetadata, EcsContainer or Environment",
+			"credential_source of the profile: unknown source %q", kind)
 	}
 	for _, variable := range refused {
 		if os.Getenv(variable) != "" {
-			return nil, hint.Usagef("remove one of them", "credential_source = %s, and %s names another source", kind, variable)
+			return nil, hint.Usagef("remove one of them", "credential_source = %s, and %s names another source", kind,
+				variable)
 		}
 	}
 	if from == nil && err == nil {
@@ -128,14 +131,15 @@ func (a *assumedRole) RetrieveWithCredContext(cc *credentials.CredContext) (cred
 	return (&credentials.STSAssumeRole{STSEndpoint: a.sts, Options: o}).RetrieveWithCredContext(cc)
 }
 
-// webIdentity returns the source of a role for a token in a file, as Kubernetes gives it to programs. The file is read for each
-// renewal: Kubernetes replaces it.
+// webIdentity returns the source of a role for a token in a file, as Kubernetes gives it to programs. The file is read
+// for each renewal: Kubernetes replaces it.
 func webIdentity(c awsConfig, file, role string) (retriever, error) {
 	sts, err := loginURL(c.region)
-	return &credentials.STSWebIdentity{STSEndpoint: sts, RoleARN: role, GetWebIDTokenExpiry: func() (*credentials.WebIdentityToken, error) {
-		token, err := os.ReadFile(file)
-		return &credentials.WebIdentityToken{Token: string(token)}, err
-	}}, err
+	return &credentials.STSWebIdentity{STSEndpoint: sts, RoleARN: role,
+		GetWebIDTokenExpiry: func() (*credentials.WebIdentityToken, error) {
+			token, err := os.ReadFile(file)
+			return &credentials.WebIdentityToken{Token: string(token)}, err
+		}}, err
 }
 
 // loginURL returns the URL of AWS' Security Token Service.
@@ -159,7 +163,8 @@ const (
 	containerURL  = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
 )
 
-// container returns the source of the container that the program runs in. It returns nil if the container has no credentials.
+// container returns the source of the container that the program runs in. It returns nil if the container has no
+// credentials.
 func container() (retriever, error) {
 	named := os.Getenv(containerURL)
 	if os.Getenv(containerPath) != "" {
@@ -182,8 +187,8 @@ func container() (retriever, error) {
 	return &credentials.IAM{Client: nearClient(containerTimeout), Endpoint: named}, nil
 }
 
-// machine returns the source of the machine, EC2: version 2 of its metadata service, or version 1 if only that answers. It returns nil
-// if the user has disabled it.
+// machine returns the source of the machine, EC2: version 2 of its metadata service, or version 1 if only that answers.
+// It returns nil if the user has disabled it.
 func machine() (retriever, error) {
 	if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "true") {
 		return nil, nil
@@ -210,8 +215,8 @@ const (
 	containerTimeout = 5 * time.Second
 )
 
-// nearClient returns a client for a server that is near: without a proxy, and without redirects, which would take the token to another
-// server.
+// nearClient returns a client for a server that is near: without a proxy, and without redirects, which would take the
+// token to another server.
 func nearClient(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Transport:     short{&http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader}},
@@ -224,13 +229,14 @@ func nearClient(timeout time.Duration) *http.Client {
 func serverURL(variable, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, hint.Usagef("write it like http://169.254.169.254", "%s: %q is not the URL of a server", variable, Display(text))
+		return nil, hint.Usagef("write it like http://169.254.169.254", "%s: %q is not the URL of a server", variable,
+			Display(text))
 	}
 	return u, nil
 }
 
-// isEC2 reports whether the files of the kernel say that this is a machine of EC2: what its firmware says of itself, which every user
-// may read, or the number of a machine of Xen.
+// isEC2 reports whether the files of the kernel say that this is a machine of EC2: what its firmware says of itself,
+// which every user may read, or the number of a machine of Xen.
 func isEC2(sys fs.FS) bool {
 	for _, name := range []string{"sys_vendor", "board_vendor", "bios_vendor", "bios_version"} {
 		text, err := fs.ReadFile(sys, "class/dmi/id/"+name)

@@ -18,7 +18,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/stores/object"
 )
 
-// logins is a server that gives credentials: the metadata of a machine, the service of a container, and AWS' Security Token Service.
+// logins is a server that gives credentials: the metadata of a machine, the service of a container, and AWS' Security
+// Token Service.
 type logins struct {
 	mu    sync.Mutex
 	asked []string
@@ -44,7 +45,8 @@ func (l *logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.give(w, "MACHINE")
 	case r.URL.Path == "/container" && r.Header.Get("Authorization") == "container-token":
 		l.give(w, "CONTAINER")
-	case r.PostForm.Get("Action") == "AssumeRoleWithWebIdentity" && r.PostForm.Get("WebIdentityToken") == "pod-token" && r.PostForm.Get("RoleArn") == "arn:pod":
+	case r.PostForm.Get("Action") == "AssumeRoleWithWebIdentity" && r.PostForm.Get("WebIdentityToken") == "pod-token" &&
+		r.PostForm.Get("RoleArn") == "arn:pod":
 		l.giveXML(w, "AssumeRoleWithWebIdentity", "POD")
 	case r.PostForm.Get("Action") == "AssumeRole" && r.PostForm.Get("RoleArn") == "arn:role":
 		_, by, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
@@ -56,13 +58,15 @@ func (l *logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (l *logins) give(w http.ResponseWriter, id string) {
-	fmt.Fprintf(w, `{"Code": "Success", "AccessKeyId": %q, "SecretAccessKey": "geheim", "Token": "token", "Expiration": %q}`,
+	fmt.Fprintf(w,
+		`{"Code": "Success", "AccessKeyId": %q, "SecretAccessKey": "geheim", "Token": "token", "Expiration": %q}`,
 		id, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 }
 
 func (l *logins) giveXML(w http.ResponseWriter, action, id string) {
-	fmt.Fprintf(w, `<%[1]sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[1]sResult><Credentials><AccessKeyId>%[2]s</AccessKeyId>`+
-		`<SecretAccessKey>geheim</SecretAccessKey><SessionToken>token</SessionToken><Expiration>%[3]s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`,
+	fmt.Fprintf(w,
+		`<%[1]sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%[1]sResult><Credentials><AccessKeyId>%[2]s</AccessKeyId>`+
+			`<SecretAccessKey>geheim</SecretAccessKey><SessionToken>token</SessionToken><Expiration>%[3]s</Expiration></Credentials></%[1]sResult></%[1]sResponse>`,
 		action, id, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 }
 
@@ -72,7 +76,8 @@ func (l *logins) count() int {
 	return len(l.asked)
 }
 
-// withLogins starts a server for credentials, and sets variables. SERVER in them is its URL, DIR a directory with the files.
+// withLogins starts a server for credentials, and sets variables. SERVER in them is its URL, DIR a directory with the
+// files.
 func withLogins(t *testing.T, config string, env []string) *logins {
 	t.Helper()
 	noAWS(t)
@@ -118,29 +123,39 @@ func TestS3Roles(t *testing.T) {
 		asked        int    // questions for credentials
 	}{
 		{"machine", "", nil, Options{}, "MACHINE", 3},
-		{"machine, server of AWS", "", nil, Options{Endpoint: "https://b.vpce-1.s3.eu-west-1.vpce.amazonaws.com"}, "MACHINE", 3},
+		{"machine, server of AWS", "", nil, Options{Endpoint: "https://b.vpce-1.s3.eu-west-1.vpce.amazonaws.com"},
+			"MACHINE", 3},
 		{"anonymous", "", nil, Options{Anonymous: true}, "", 0},
 		{"disabled", "", []string{"AWS_EC2_METADATA_DISABLED=TRUE"}, Options{}, "", 0},
 		{"no signs of EC2", "", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT="}, Options{}, "", 0},
-		{"other server", "", []string{podEnv, podRole, containerEnv, containerKey}, Options{Endpoint: "https://minio.example.org"}, "", 0},
+		{"other server", "", []string{podEnv, podRole, containerEnv, containerKey},
+			Options{Endpoint: "https://minio.example.org"}, "", 0},
 		{"server with a similar name", "", nil, Options{Endpoint: "https://amazonaws.com.example.org"}, "", 0},
 		{"environment", plainProfile, []string{keyEnv, secretEnv, podEnv, containerEnv}, Options{}, "ENV", 0},
 		{"half of the environment", plainProfile, []string{keyEnv}, Options{}, "FILE", 0},
 		{"profile", plainProfile, []string{podEnv, containerEnv}, Options{}, "FILE", 0},
 		{"pod", "", []string{podEnv, podRole, containerEnv, containerKey}, Options{}, "POD", 1},
 		{"container", "", []string{containerEnv, containerKey}, Options{}, "CONTAINER", 1},
-		{"container, token in a file", "", []string{containerEnv, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=DIR/container"}, Options{}, "CONTAINER", 1},
-		{"profile names the machine", machineProfile, []string{"AWS_PROFILE=p"}, Options{Endpoint: "https://minio.example.org"}, "MACHINE", 3},
-		{"profile with a role of the machine", machineProfile + "role_arn = arn:role\n", []string{"AWS_PROFILE=p"}, Options{}, "ROLE-BY-MACHINE", 4},
-		{"profile with a role of the container", "[default]\ncredential_source = EcsContainer\nrole_arn = arn:role\n", []string{containerEnv, containerKey},
+		{"container, token in a file", "", []string{containerEnv,
+			"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=DIR/container"}, Options{}, "CONTAINER", 1},
+		{"profile names the machine", machineProfile, []string{"AWS_PROFILE=p"},
+			Options{Endpoint: "https://minio.example.org"}, "MACHINE", 3},
+		{"profile with a role of the machine", machineProfile + "role_arn = arn:role\n", []string{"AWS_PROFILE=p"},
+			Options{}, "ROLE-BY-MACHINE", 4},
+		{"profile with a role of the container", "[default]\ncredential_source = EcsContainer\nrole_arn = arn:role\n",
+			[]string{containerEnv, containerKey},
 			Options{}, "ROLE-BY-CONTAINER", 2},
-		{"profile with a role of another", plainProfile + "[profile p]\nsource_profile = default\nrole_arn = arn:role\n", []string{"AWS_PROFILE=p"}, Options{}, "ROLE-BY-FILE", 1},
-		{"profile with a token", "[default]\nrole_arn = arn:pod\nweb_identity_token_file = DIR/pod\n", nil, Options{}, "POD", 1},
+		{"profile with a role of another", plainProfile +
+			"[profile p]\nsource_profile = default\nrole_arn = arn:role\n", []string{"AWS_PROFILE=p"}, Options{},
+			"ROLE-BY-FILE", 1},
+		{"profile with a token", "[default]\nrole_arn = arn:pod\nweb_identity_token_file = DIR/pod\n", nil, Options{},
+			"POD", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := withLogins(t, "", c.env)
 			config := os.Getenv("AWS_CONFIG_FILE")
-			if err := os.WriteFile(config, []byte(strings.ReplaceAll(c.config, "DIR", filepath.Dir(config))), 0o600); err != nil {
+			if err := os.WriteFile(config, []byte(strings.ReplaceAll(c.config, "DIR", filepath.Dir(config))),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			var got http.Header
@@ -154,7 +169,8 @@ func TestS3Roles(t *testing.T) {
 				}
 			}
 			auth := got.Get("Authorization")
-			if c.want == "" && auth != "" || !strings.Contains(auth, c.want) || c.want != "" && !strings.Contains(auth, "Credential="+c.want+"/") {
+			if c.want == "" && auth != "" || !strings.Contains(auth, c.want) ||
+				c.want != "" && !strings.Contains(auth, "Credential="+c.want+"/") {
 				t.Errorf("got %q, expected the key %q", auth, c.want)
 			}
 			if isRole := c.asked > 0; isRole != (got.Get("X-Amz-Security-Token") == "token") {
@@ -175,8 +191,8 @@ func TestS3Roles(t *testing.T) {
 	}
 }
 
-// TestS3RoleRefused: a machine without a role reads public data. A container or a profile that has no credentials is an error without
-// secrets.
+// TestS3RoleRefused: a machine without a role reads public data. A container or a profile that has no credentials is an
+// error without secrets.
 func TestS3RoleRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, config string
@@ -189,7 +205,8 @@ func TestS3RoleRefused(t *testing.T) {
 		{"pod", "", []string{podEnv, podRole}, 400, "credentials for s3://b/d"},
 		{"profile", machineProfile, []string{"AWS_PROFILE=p"}, 404, "404 Not Found"},
 		{"no profile", "", []string{"AWS_PROFILE=p"}, 404, "credentials for s3://b/d"},
-		{"no container", "", []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:1/geheim"}, 404, "connection refused"},
+		{"no container", "", []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://127.0.0.1:1/geheim"}, 404,
+			"connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := withLogins(t, c.config, c.env)
@@ -199,7 +216,8 @@ func TestS3RoleRefused(t *testing.T) {
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("got %v", err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hintOf(err), "--anonymous")):
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(hintOf(err), "--anonymous")):
 				t.Errorf("got %v, expected %q", err, c.want)
 			case err != nil && (strings.Contains(err.Error(), "geheim") || strings.Contains(err.Error(), "-token")):
 				t.Errorf("%v has a secret", err)
@@ -218,11 +236,16 @@ func TestS3RoleSettings(t *testing.T) {
 		{"unknown source", "[default]\ncredential_source = Toaster\n", nil, `unknown source "Toaster"`},
 		{"no container", "[default]\ncredential_source = EcsContainer\n", nil, "no such source"},
 		{"disabled", machineProfile, []string{"AWS_PROFILE=p", "AWS_EC2_METADATA_DISABLED=true"}, "no such source"},
-		{"two sources", machineProfile, []string{"AWS_PROFILE=p", podEnv}, "AWS_WEB_IDENTITY_TOKEN_FILE names another source"},
-		{"two sources, container", machineProfile, []string{"AWS_PROFILE=p", containerEnv}, "AWS_CONTAINER_CREDENTIALS_FULL_URI names another source"},
-		{"far container", "", []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x?geheim"}, "without encryption"},
-		{"no URL of a container", "", []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=container"}, "not the URL of a server"},
-		{"no URL of the metadata", "", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=ftp://x"}, "not the URL of a server"},
+		{"two sources", machineProfile, []string{"AWS_PROFILE=p", podEnv},
+			"AWS_WEB_IDENTITY_TOKEN_FILE names another source"},
+		{"two sources, container", machineProfile, []string{"AWS_PROFILE=p", containerEnv},
+			"AWS_CONTAINER_CREDENTIALS_FULL_URI names another source"},
+		{"far container", "", []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x?geheim"},
+			"without encryption"},
+		{"no URL of a container", "", []string{"AWS_CONTAINER_CREDENTIALS_FULL_URI=container"},
+			"not the URL of a server"},
+		{"no URL of the metadata", "", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=ftp://x"},
+			"not the URL of a server"},
 		{"no URL of STS", "", []string{podEnv, "AWS_ENDPOINT_URL_STS=sts"}, "not the URL of a server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -263,8 +286,10 @@ func TestIsEC2(t *testing.T) {
 // TestContainerHosts: a token goes without encryption to the services of ECS and EKS, and to this machine alone.
 func TestContainerHosts(t *testing.T) {
 	noAWS(t)
-	refused := []string{"http://example.org/", "http://10.0.0.1/", "http://169.254.170.3/", "http://localhost.example.org/"}
-	for _, u := range append(refused, "http://169.254.170.2/x", "http://169.254.170.23/x", "http://[fd00:ec2::23]/x", "http://[::1]:8/x", "http://127.0.0.9/x",
+	refused := []string{"http://example.org/", "http://10.0.0.1/", "http://169.254.170.3/",
+		"http://localhost.example.org/"}
+	for _, u := range append(refused, "http://169.254.170.2/x", "http://169.254.170.23/x", "http://[fd00:ec2::23]/x",
+		"http://[::1]:8/x", "http://127.0.0.9/x",
 		"http://localhost/x", "https://example.org/x") {
 		t.Setenv(containerURL, u)
 		if from, err := container(); (err != nil) != slices.Contains(refused, u) || (err == nil) != (from != nil) {
@@ -273,8 +298,8 @@ func TestContainerHosts(t *testing.T) {
 	}
 }
 
-// TestLoginRedirects: servers that give credentials cannot send the secrets of a request on to another server: the token of a pod, which is in the
-// body, and the key of a service account of Google.
+// TestLoginRedirects: servers that give credentials cannot send the secrets of a request on to another server: the
+// token of a pod, which is in the body, and the key of a service account of Google.
 func TestLoginRedirects(t *testing.T) {
 	asked := map[string]int{}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked["other"]++ }))
@@ -287,13 +312,17 @@ func TestLoginRedirects(t *testing.T) {
 	withLogins(t, "", []string{podEnv, podRole, "AWS_ENDPOINT_URL_STS=" + login.URL})
 	aws := open(t, "s3://b/d", Options{}, func(http.ResponseWriter, *http.Request) { t.Error("the store was asked") })
 	file := filepath.Join(t.TempDir(), "google.json")
-	text := `{"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r", "token_uri": "` + login.URL + `"}`
+	text := `{"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r", "token_uri": "` +
+		login.URL + `"}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
-	google := open(t, "gs://b/d", Options{}, func(http.ResponseWriter, *http.Request) { t.Error("the store was asked") })
+	google := open(t, "gs://b/d", Options{}, func(http.ResponseWriter,
+		*http.Request) {
+		t.Error("the store was asked")
+	})
 	for i, b := range []object.Bucket{aws, google} {
 		if _, err := b.Head(t.Context(), "x"); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s: got %v", b.URL(), err)

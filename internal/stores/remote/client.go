@@ -46,8 +46,9 @@ var errRedirect = errors.New("redirected")
 
 func newClient(o Options) *client {
 	t := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: min(10*time.Second, o.Timeout), KeepAlive: 30 * time.Second}).DialContext,
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: (&net.Dialer{Timeout: min(10*time.Second, o.Timeout),
+			KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:    min(10*time.Second, o.Timeout),
 		MaxIdleConns:           0, // no limit
 		MaxIdleConnsPerHost:    o.Depth,
@@ -66,8 +67,9 @@ func newClient(o Options) *client {
 	}
 }
 
-// checkRedirect follows up to ten redirects, and none of them from https to http. Package http sends the user and the password of the first URL
-// only to that host. It would send a token in the header to another port and to hosts below, too.
+// checkRedirect follows up to ten redirects, and none of them from https to http. Package http sends the user and the
+// password of the first URL only to that host. It would send a token in the header to another port and to hosts below,
+// too.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case via[len(via)-1].URL.Scheme == "https" && next.URL.Scheme != "https":
@@ -82,7 +84,8 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// loginClient returns a client for servers that give credentials. It follows no redirects: they would take secrets to another server.
+// loginClient returns a client for servers that give credentials. It follows no redirects: they would take secrets to
+// another server.
 func loginClient() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -128,9 +131,9 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// do sends a request until take accepts the answer. It repeats attempts that may succeed later, with growing pauses, for as long
-// as the timeout. An answer whose status is not 2xx is a [*failure]. An error of take that is not
-// permanent means that the body was cut short. The error is ctx.Err() as soon as ctx is done.
+// do sends a request until take accepts the answer. It repeats attempts that may succeed later, with growing pauses,
+// for as long as the timeout. An answer whose status is not 2xx is a [*failure]. An error of take that is not permanent
+// means that the body was cut short. The error is ctx.Err() as soon as ctx is done.
 func (c *client) do(ctx context.Context, r request, take func(*http.Response) error) error {
 	if f := c.outage.now(r); f != nil {
 		return f.advise(c.credentials)
@@ -147,7 +150,8 @@ func (c *client) do(ctx context.Context, r request, take func(*http.Response) er
 			c.repeated.Add(1)
 		}
 		err := c.attempt(limited, r, take)
-		if err == nil || last == nil || limited.Err() == nil { // the end of the time cuts an attempt short, which hides what is wrong
+		// the end of the time cuts an attempt short, which hides what is wrong
+		if err == nil || last == nil || limited.Err() == nil {
 			last = err
 		}
 		if last == nil {
@@ -242,7 +246,8 @@ type stallTimer struct {
 // watch returns a context that ends when nothing has moved for a while.
 func watch(ctx context.Context, after time.Duration) (context.Context, *stallTimer) {
 	ctx, cancel := context.WithCancel(ctx)
-	return ctx, &stallTimer{time.AfterFunc(after, guard.Func("remote.stall", func() { defer cancel(); guard.Pass("remote.stall") })), after, cancel}
+	return ctx, &stallTimer{time.AfterFunc(after, guard.Func("remote.stall",
+		func() { defer cancel(); guard.Pass("remote.stall") })), after, cancel}
 }
 
 func (s *stallTimer) moved() { s.timer.Reset(s.after) }

@@ -104,7 +104,8 @@ func refused(method string, at *url.URL, answer *http.Response) *failure {
 	return f
 }
 
-// isDirectory reports whether a server has redirected to a URL with "/" at its end, as servers of files do for directories.
+// isDirectory reports whether a server has redirected to a URL with "/" at its end, as servers of files do for
+// directories.
 func isDirectory(asked, answered *url.URL) bool {
 	return strings.HasSuffix(answered.Path, "/") && !strings.HasSuffix(asked.Path, "/")
 }
@@ -150,8 +151,8 @@ func clean(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// unanswered returns the failure of a request without a usable answer. known says that the server has answered before: then a
-// host that is unknown or refuses connections may come back.
+// unanswered returns the failure of a request without a usable answer. known says that the server has answered before:
+// then a host that is unknown or refuses connections may come back.
 func unanswered(method string, at *url.URL, err error, known bool) *failure {
 	f := &failure{method: method, url: shown(at), class: failedIO, temporary: true}
 	var wrapped *url.Error
@@ -173,7 +174,8 @@ func unanswered(method string, at *url.URL, err error, known bool) *failure {
 	return f
 }
 
-// noNetwork reports whether this process may not open sockets, as in a service with RestrictAddressFamilies=. An error of a lookup has only the text.
+// noNetwork reports whether this process may not open sockets, as in a service with RestrictAddressFamilies=. An error
+// of a lookup has only the text.
 func (f *failure) noNetwork() bool {
 	return strings.Contains(f.text, syscall.EAFNOSUPPORT.Error())
 }
@@ -187,7 +189,8 @@ func isCertificate(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	var name x509.HostnameError
-	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &invalid) || errors.As(err, &name)
+	return errors.As(err, &verification) || errors.As(err, &unknown) || errors.As(err, &invalid) ||
+		errors.As(err, &name)
 }
 
 // shown returns a URL for messages: without user, password, query and fragment.
@@ -218,7 +221,8 @@ func (f *failure) hint(credentials string) string {
 		return "SSL_CERT_FILE names a file with the certificates to trust"
 	case f.noNetwork():
 		return "the service may not use the network: RestrictAddressFamilies=AF_INET AF_INET6 of systemd lets it"
-	case strings.Contains(f.text, "no such host"), strings.Contains(f.text, "connection refused"), strings.Contains(f.text, "unreachable"):
+	case strings.Contains(f.text, "no such host"), strings.Contains(f.text, "connection refused"),
+		strings.Contains(f.text, "unreachable"):
 		return "check the name of the server and the network; HTTPS_PROXY names a proxy"
 	}
 	return ""

@@ -15,7 +15,8 @@ func TestNoNetwork(t *testing.T) {
 	socket := os.NewSyscallError("socket", syscall.EAFNOSUPPORT)
 	for _, err := range []error{
 		&net.OpError{Op: "dial", Net: "tcp", Err: socket},
-		&net.DNSError{Err: "dial udp 192.0.2.1:53: " + socket.Error(), Name: "example.org", IsTemporary: true}, // it does not wrap the number
+		// it does not wrap the number
+		&net.DNSError{Err: "dial udp 192.0.2.1:53: " + socket.Error(), Name: "example.org", IsTemporary: true},
 	} {
 		f := unanswered("GET", at, &url.Error{Op: "Get", URL: at.String(), Err: err}, true)
 		if f.temporary || !strings.Contains(f.hint(""), "RestrictAddressFamilies=AF_INET AF_INET6") {

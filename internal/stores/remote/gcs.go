@@ -40,14 +40,16 @@ type gcs struct {
 }
 
 func newGCS(bucket, prefix string, o Options) (object.Bucket, error) {
-	b := &gcs{client: newClient(o), bucket: bucket, prefix: prefix, server: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
+	b := &gcs{client: newClient(o), bucket: bucket, prefix: prefix,
+		server: &url.URL{Scheme: "https", Host: "storage.googleapis.com"}}
 	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
 		if !strings.Contains(emulator, "://") {
 			emulator = "http://" + emulator
 		}
 		u, err := url.Parse(emulator)
 		if err != nil || u.Host == "" {
-			return nil, hint.Usagef("write it like localhost:4443", "STORAGE_EMULATOR_HOST: %q is not the name of a server", Display(emulator))
+			return nil, hint.Usagef("write it like localhost:4443",
+				"STORAGE_EMULATOR_HOST: %q is not the name of a server", Display(emulator))
 		}
 		b.server = &url.URL{Scheme: u.Scheme, Host: u.Host}
 		o.Anonymous = true // credentials are for Google alone
@@ -124,23 +126,25 @@ func (b *gcs) describe(ctx context.Context, key string) (o object.Object, err er
 	start := time.Now()
 	query := url.Values{"fields": {"name,size,generation,updated"}}
 	var d described
-	err = b.do(ctx, request{http.MethodGet, b.url(b.prefix+key, query), http.Header{}}, func(answer *http.Response) (err error) {
-		d, err = readAnswer(answer, maxDescription, buffered(func(body []byte) (d described, err error) {
-			var g gcsObject
-			if err = json.Unmarshal(body, &g); err == nil {
-				d.Object, err = g.parse(b.prefix)
-				d.validators.strong = d.Version
-				if !g.Updated.IsZero() {
-					d.validators.changed = g.Updated.UTC().Format(time.RFC3339Nano)
+	err = b.do(ctx, request{http.MethodGet, b.url(b.prefix+key, query), http.Header{}},
+		func(answer *http.Response) (err error) {
+			d, err = readAnswer(answer, maxDescription, buffered(func(body []byte) (d described, err error) {
+				var g gcsObject
+				if err = json.Unmarshal(body, &g); err == nil {
+					d.Object, err = g.parse(b.prefix)
+					d.validators.strong = d.Version
+					if !g.Updated.IsZero() {
+						d.validators.changed = g.Updated.UTC().Format(time.RFC3339Nano)
+					}
 				}
-			}
-			return d, err
-		}))
-		return err
-	})
+				return d, err
+			}))
+			return err
+		})
 	if err == nil {
 		b.exists.Store(true)
-		o, err = b.complete(ctx, d, request{http.MethodGet, b.url(b.prefix+key, url.Values{"alt": {"media"}}), asStored()}, generation)
+		o, err = b.complete(ctx, d, request{http.MethodGet, b.url(b.prefix+key, url.Values{"alt": {"media"}}),
+			asStored()}, generation)
 	}
 	if err == nil {
 		b.found(key, start)
@@ -189,8 +193,8 @@ func (b *gcs) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range)
 	return err
 }
 
-// asStored returns the header of a request for the bytes of an object. Objects that are stored with gzip are sent as they are only to clients
-// that accept it. Else ranges would be ignored.
+// asStored returns the header of a request for the bytes of an object. Objects that are stored with gzip are sent as
+// they are only to clients that accept it. Else ranges would be ignored.
 func asStored() http.Header { return http.Header{"Accept-Encoding": {"gzip"}} }
 
 // generation returns the version of an answer.
@@ -212,10 +216,14 @@ func (b *gcs) List(ctx context.Context, prefix, after, delimiter string) iter.Se
 		if token != "" {
 			query.Set("pageToken", token)
 		}
-		err = b.do(ctx, request{http.MethodGet, b.url("", query), http.Header{}}, func(answer *http.Response) (err error) {
-			p, err = readAnswer(answer, maxPage, func(body *answerBody) (page, error) { return parseGCSPage(body, b.prefix) })
-			return err
-		})
+		err = b.do(ctx, request{http.MethodGet, b.url("", query), http.Header{}},
+			func(answer *http.Response) (err error) {
+				p, err = readAnswer(answer, maxPage, func(body *answerBody) (page,
+					error) {
+					return parseGCSPage(body, b.prefix)
+				})
+				return err
+			})
 		var f *failure
 		if errors.Is(err, fs.ErrNotExist) && errors.As(err, &f) { // an empty listing is no error
 			err = missingBucket(f)

@@ -25,7 +25,8 @@ func TestGCS(t *testing.T) {
 			w.WriteHeader(404)
 			fmt.Fprint(w, `{"error":{"code":404,"message":"No such object"}}`)
 		case q.Get("alt") != "media":
-			fmt.Fprintf(w, `{"name":"d/a +%%/b","size":"26","generation":"%s","updated":"2024-05-06T07:08:09.5Z"}`, generation)
+			fmt.Fprintf(w, `{"name":"d/a +%%/b","size":"26","generation":"%s","updated":"2024-05-06T07:08:09.5Z"}`,
+				generation)
 		default:
 			if r.Header.Get("Accept-Encoding") != "gzip" {
 				t.Error("an object that is stored with gzip would be sent without")
@@ -58,7 +59,8 @@ func TestGCSMissingBucket(t *testing.T) {
 	_, headErr := b.Head(t.Context(), "x")
 	_, listErr := listAll(t, b, "", "", "/")
 	for _, err := range []error{headErr, listErr} {
-		if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "NoSuchBucket") {
+		if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, syscall.EIO) ||
+			!strings.Contains(err.Error(), "NoSuchBucket") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -66,7 +68,8 @@ func TestGCSMissingBucket(t *testing.T) {
 
 // TestEmulator: STORAGE_EMULATOR_HOST names another server, which gets no credentials.
 func TestEmulator(t *testing.T) {
-	for value, want := range map[string]string{"localhost:4443": "http://localhost:4443", "https://h:1/storage/": "https://h:1"} {
+	for value, want := range map[string]string{"localhost:4443": "http://localhost:4443",
+		"https://h:1/storage/": "https://h:1"} {
 		t.Setenv("STORAGE_EMULATOR_HOST", value)
 		b, err := Open("gs://b", Options{})
 		if err != nil {

@@ -17,11 +17,12 @@ import (
 // maxIndex is the size of the largest index of a directory that is read, in bytes. An entry takes about 100 bytes.
 const maxIndex = 32 << 20
 
-// errNoIndex says that a server has nothing at the URL of a directory. Its files may exist: servers without indexes answer so, too.
+// errNoIndex says that a server has nothing at the URL of a directory. Its files may exist: servers without indexes
+// answer so, too.
 var errNoIndex = fmt.Errorf("there is no index: %w", object.ErrCannotList)
 
-// parseIndex returns the entries of a directory: JSON as that of nginx and of wkwfs serve, or a page with links as those of nginx,
-// Apache, lighttpd and Python. Other pages are errors that wrap [object.ErrCannotList].
+// parseIndex returns the entries of a directory: JSON as that of nginx and of wkwfs serve, or a page with links as
+// those of nginx, Apache, lighttpd and Python. Other pages are errors that wrap [object.ErrCannotList].
 func parseIndex(answer *http.Response, body io.Reader) (*names, error) {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	found := &names{}
@@ -44,7 +45,8 @@ func parseIndex(answer *http.Response, body io.Reader) (*names, error) {
 // errNotIndex is the error of an answer that is not the index of a directory.
 var errNotIndex = fmt.Errorf("not an index of a directory: %w", object.ErrCannotList)
 
-// maxEntry is the size in bytes of the largest part of an index that is parsed at a time: an entry of JSON, or a tag or a text of HTML.
+// maxEntry is the size in bytes of the largest part of an index that is parsed at a time: an entry of JSON, or a tag or
+// a text of HTML.
 const maxEntry = 64 << 10
 
 // entryReader reads up to maxEntry bytes between calls of next.
@@ -159,7 +161,8 @@ func link(t *html.Tokenizer, more bool) (target string) {
 	return target
 }
 
-// childOf returns the name of what a link leads to if that is a child of the page. Other links sort the page, or lead up or away.
+// childOf returns the name of what a link leads to if that is a child of the page. Other links sort the page, or lead
+// up or away.
 func childOf(at *url.URL, target string) (string, bool) {
 	if isPlainTarget(target) {
 		return target, true
@@ -178,7 +181,8 @@ func childOf(at *url.URL, target string) (string, bool) {
 	return name, true
 }
 
-// isPlainTarget reports whether a link is the name of a child as it is. Most are, and to parse a URL takes ten times as long.
+// isPlainTarget reports whether a link is the name of a child as it is. Most are, and to parse a URL takes ten times as
+// long.
 func isPlainTarget(target string) bool {
 	name := strings.TrimSuffix(target, "/")
 	for _, c := range []byte(name) {

@@ -34,9 +34,15 @@ func indexPage(answer *http.Response, body []byte, prefix string) (p page, err e
 }
 
 func FuzzS3Page(f *testing.F) {
-	f.Add([]byte(`<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>base/a%20b</Key><Size>3</Size><ETag>"x"</ETag></Contents></ListBucketResult>`))
-	f.Add([]byte(`<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>`))
-	f.Add([]byte(`<ListBucketResult><CommonPrefixes><Prefix>base/x/</Prefix></CommonPrefixes><Contents><Key>evil</Key></Contents></ListBucketResult>`))
+	f.Add(
+		[]byte(
+			`<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>base/a%20b</Key><Size>3</Size><ETag>"x"</ETag></Contents></ListBucketResult>`))
+	f.Add(
+		[]byte(
+			`<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>`))
+	f.Add(
+		[]byte(
+			`<ListBucketResult><CommonPrefixes><Prefix>base/x/</Prefix></CommonPrefixes><Contents><Key>evil</Key></Contents></ListBucketResult>`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p, err := parseS3Page(body, "base/")
 		checkPage(t, p, err)
@@ -44,7 +50,9 @@ func FuzzS3Page(f *testing.F) {
 }
 
 func FuzzGCSPage(f *testing.F) {
-	f.Add([]byte(`{"items":[{"name":"base/a","size":"3","generation":"17","updated":"2024-05-06T07:08:09Z"}],"prefixes":["base/x/"],"nextPageToken":"t"}`))
+	f.Add(
+		[]byte(
+			`{"items":[{"name":"base/a","size":"3","generation":"17","updated":"2024-05-06T07:08:09Z"}],"prefixes":["base/x/"],"nextPageToken":"t"}`))
 	f.Add([]byte(`{"items":[{"name":"evil","size":"-3"}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p, err := parseGCSPage(bytes.NewReader(body), "base/")
@@ -56,7 +64,8 @@ func FuzzIndex(f *testing.F) {
 	f.Add("text/html", []byte(nginxIndex))
 	f.Add("application/json", []byte(`[{"name":"a","type":"file"},{"name":"../b","type":"directory"}]`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
-		answer := &http.Response{Header: http.Header{"Content-Type": {kind}}, Request: &http.Request{URL: &url.URL{Scheme: "http", Host: "h", Path: "/d/"}}}
+		answer := &http.Response{Header: http.Header{"Content-Type": {kind}},
+			Request: &http.Request{URL: &url.URL{Scheme: "http", Host: "h", Path: "/d/"}}}
 		p, err := indexPage(answer, body, "z/")
 		checkPage(t, p, err)
 		for _, o := range p.objects {
@@ -83,16 +92,21 @@ func TestIndex(t *testing.T) {
 		{"nginx", "text/html; charset=utf-8", nginxIndex, "a b%.json color/"},
 		{"Apache", "text/html", apache, "a b%.json color/"},
 		{"Python", "text/html", python, "a b%.json color/"},
-		{"absolute links", "text/html", `<title>Index of /d/</title><a href="/d/x">x</a><a href="http://h/d/y/">y</a><a href="http://other/d/z">z</a><a href="/e/w">w</a>`, "x y/"},
+		{"absolute links", "text/html",
+			`<title>Index of /d/</title><a href="/d/x">x</a><a href="http://h/d/y/">y</a><a href="http://other/d/z">z</a><a href="/e/w">w</a>`, "x y/"},
 		{"twice", "text/html", `<title>Index of /d/</title><a href="x">icon</a><a href="x">x</a>`, "x"},
-		{"traversal", "text/html", `<title>Index of /d/</title><a href="..%2fx">a</a><a href="%2e%2e">b</a><a href="a/b">c</a><a href="javascript:x">d</a>`, ""},
+		{"traversal", "text/html",
+			`<title>Index of /d/</title><a href="..%2fx">a</a><a href="%2e%2e">b</a><a href="a/b">c</a><a href="javascript:x">d</a>`, ""},
 		{"another page", "text/html", `<title>Welcome</title><a href="x">x</a>`, "-"},
-		{"nginx JSON", "application/json", `[{"name":"color","type":"directory","mtime":"x"},{"name":"a b%.json","type":"file","size":17}]`, "a b%.json color/"},
+		{"nginx JSON", "application/json",
+			`[{"name":"color","type":"directory","mtime":"x"},{"name":"a b%.json","type":"file","size":17}]`,
+			"a b%.json color/"},
 		{"other JSON", "application/json", `{"zarr_format":2}`, "-"},
 		{"JSON list", "application/json", `[{"id":1}]`, "-"},
 		{"binary", "application/octet-stream", "x", "-"},
 	} {
-		answer := &http.Response{Header: http.Header{"Content-Type": {c.kind}}, Request: &http.Request{URL: &url.URL{Scheme: "http", Host: "h", Path: "/d/"}}}
+		answer := &http.Response{Header: http.Header{"Content-Type": {c.kind}},
+			Request: &http.Request{URL: &url.URL{Scheme: "http", Host: "h", Path: "/d/"}}}
 		p, err := indexPage(answer, []byte(c.body), "p/")
 		var got []string
 		for _, o := range p.objects {

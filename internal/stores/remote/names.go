@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// maxNames is how many names the index of a directory may have, and maxNamesText how many bytes they may have together.
+	// maxNames is how many names the index of a directory may have, and maxNamesText how many bytes they may have
+	// together.
 	maxNames, maxNamesText = 1 << 18, 8 << 20
 )
 
-// names are the names in the index of a directory, in little memory: a server lists a directory in one answer. Those of directories end with
-// "/". The zero value has none.
+// names are the names in the index of a directory, in little memory: a server lists a directory in one answer. Those of
+// directories end with "/". The zero value has none.
 type names struct {
 	text  []byte
 	spans []nameSpan
@@ -49,7 +50,8 @@ func (n *names) sort() {
 	slices.SortFunc(n.spans, func(a, b nameSpan) int { return bytes.Compare(n.name(a), n.name(b)) })
 }
 
-// objects yields the names as objects with a prefix, as many at a time as an answer of a store has. Sizes of files are not known.
+// objects yields the names as objects with a prefix, as many at a time as an answer of a store has. Sizes of files are
+// not known.
 func (n *names) objects(prefix, after string) iter.Seq[[]object.Object] {
 	return func(yield func([]object.Object) bool) {
 		for spans := range slices.Chunk(n.spans, maxListed) {

@@ -29,7 +29,8 @@ const DefaultTimeout = time.Minute
 // Schemes are the schemes of URLs that [Open] takes.
 var Schemes = []string{"s3", "gs", "https", "http"}
 
-// Open returns the objects below a URL: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or http(s)://HOST/PATH. It sends no request.
+// Open returns the objects below a URL: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or http(s)://HOST/PATH. It sends no
+// request.
 func Open(rawURL string, o Options) (object.Bucket, error) {
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	o.Depth = cmp.Or(o.Depth, 64)
@@ -38,7 +39,8 @@ func Open(rawURL string, o Options) (object.Bucket, error) {
 	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, hint.Usagef("write % as %25 and spaces as %20", "%s: not a URL", Display(rawURL)) // err has all of the URL
+		// err has all of the URL
+		return nil, hint.Usagef("write % as %25 and spaces as %20", "%s: not a URL", Display(rawURL))
 	}
 	switch u.Scheme {
 	case "http", "https":
@@ -59,7 +61,8 @@ func Open(rawURL string, o Options) (object.Bucket, error) {
 	return nil, hint.Usagef("write "+strings.Join(Schemes, "://, ")+"://", "%s: unknown kind of URL", Display(rawURL))
 }
 
-// splitURL splits s3://BUCKET/PREFIX. The prefix is not escaped: keys may have any characters. It ends with "/", or is "".
+// splitURL splits s3://BUCKET/PREFIX. The prefix is not escaped: keys may have any characters. It ends with "/", or is
+// "".
 func splitURL(rawURL string) (bucket, prefix string, err error) {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	bucket, prefix, _ = strings.Cut(rest, "/")
@@ -73,8 +76,8 @@ func splitURL(rawURL string) (bucket, prefix string, err error) {
 	return bucket, prefix, nil
 }
 
-// Display returns a URL without what may be secret: user, password, query and fragment. Other text, such as a path, stays as it
-// is.
+// Display returns a URL without what may be secret: user, password, query and fragment. Other text, such as a path,
+// stays as it is.
 func Display(rawURL string) string {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok || scheme == "s3" || scheme == "gs" {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// outage remembers that the server does not answer. A program's read may need several requests, one after the other. When the
-// first has failed for as long as the timeout, the others fail at once, for a second. So the read takes one timeout, not several.
+// outage remembers that the server does not answer. A program's read may need several requests, one after the other.
+// When the first has failed for as long as the timeout, the others fail at once, for a second. So the read takes one
+// timeout, not several.
 type outage struct {
 	mu    sync.Mutex
 	last  *failure // nil: the last request that ended was answered

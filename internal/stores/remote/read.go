@@ -34,8 +34,8 @@ type versioned struct {
 	describe   func(context.Context, string) (object.Object, error) // asks the store
 }
 
-// readParts fills parts of an object with one request: r, which is for the object, with its condition. If the answer does not say its version
-// or the size of the object, that is described again after the read.
+// readParts fills parts of an object with one request: r, which is for the object, with its condition. If the answer
+// does not say its version or the size of the object, that is described again after the read.
 func (c *client) readParts(ctx context.Context, r request, o object.Object, parts []vfs.Range, v versioned) error {
 	off, end := spanOf(parts)
 	if off < 0 || end > o.Size {
@@ -50,7 +50,8 @@ func (c *client) readParts(ctx context.Context, r request, o object.Object, part
 		expected, found := parseVersion(o.Version), v.validators(answer.Header)
 		verdict := expected.compare(found)
 		if verdict == other {
-			return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(found.version()), vfs.ErrChanged)}
+			return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(found.version()),
+				vfs.ErrChanged)}
 		}
 		if isUnknown = verdict == unknown || !saysSize(answer); expected.strong == "" && found.strong != "" {
 			c.readsSay.Store(more)
@@ -105,7 +106,8 @@ func takeRange(answer *http.Response, o object.Object, parts []vfs.Range) error 
 	first, last, size, ok := parseContentRange(text)
 	switch {
 	case !ok || first != off || last >= end:
-		return permanent{fmt.Errorf("expected bytes %d to %d, found Content-Range %q: %w", off, end-1, clean(text), syscall.EIO)}
+		return permanent{fmt.Errorf("expected bytes %d to %d, found Content-Range %q: %w", off, end-1, clean(text),
+			syscall.EIO)}
 	case size >= 0 && size != o.Size:
 		return permanent{fmt.Errorf("expected %d bytes, found %d: %w", o.Size, size, vfs.ErrChanged)}
 	case last < end-1:
@@ -119,8 +121,8 @@ func takeRange(answer *http.Response, o object.Object, parts []vfs.Range) error 
 	return checkEnd(answer, 0)
 }
 
-// checkEnd checks that the body of an answer without a length ends after n more bytes. A body that a server has compressed, though nobody asked for
-// that, has another length.
+// checkEnd checks that the body of an answer without a length ends after n more bytes. A body that a server has
+// compressed, though nobody asked for that, has another length.
 func checkEnd(answer *http.Response, n int64) error {
 	if answer.ContentLength >= 0 {
 		return nil
@@ -173,8 +175,10 @@ func takeWhole(answer *http.Response, o object.Object, parts []vfs.Range) error 
 		return permanent{fmt.Errorf("expected %d bytes, found %d: %w", o.Size, answer.ContentLength, vfs.ErrChanged)}
 	}
 	if o.Size > maxWhole && end-off < o.Size {
-		err := fmt.Errorf("the server ignores ranges (expected status 206, found %d), and the file has %d bytes: %w", answer.StatusCode, o.Size, syscall.EIO)
-		return permanent{&hint.Error{Err: err, Hint: "serve the files with a server that answers range requests, such as nginx"}}
+		err := fmt.Errorf("the server ignores ranges (expected status 206, found %d), and the file has %d bytes: %w",
+			answer.StatusCode, o.Size, syscall.EIO)
+		return permanent{&hint.Error{Err: err,
+			Hint: "serve the files with a server that answers range requests, such as nginx"}}
 	}
 	if err := fillParts(answer.Body, 0, parts); err != nil {
 		return err

@@ -43,22 +43,27 @@ func TestRead(t *testing.T) {
 		{"as asked", partial("bytes 3-7/26", "defgh"), "", nil, ""},
 		{"of unknown size", partial("bytes 3-7/*", "defgh", "Etag", `"a"`), `"a"`, nil, ""},
 		{"same ETag", partial("bytes 3-7/26", "defgh", "Etag", `"a"`), `"a"`, nil, ""},
-		{"other ETag", partial("bytes 3-7/26", "DEFGH", "Etag", `"b"`), `"a"`, vfs.ErrChanged, `expected version "a", found "b"`},
+		{"other ETag", partial("bytes 3-7/26", "DEFGH", "Etag", `"b"`), `"a"`, vfs.ErrChanged,
+			`expected version "a", found "b"`},
 		{"weak ETag", partial("bytes 3-7/26", "defgh", "Etag", `W/"b"`), `"a"`, nil, ""}, // HEAD says the same
 		{"no ETag", partial("bytes 3-7/26", "defgh"), `"a"`, nil, ""},
 		{"no time", partial("bytes 3-7/26", "defgh"), "@60", vfs.ErrChanged, `expected version @60, found "a"`},
-		{"same time", partial("bytes 3-7/26", "defgh", "Last-Modified", "Thu, 01 Jan 1970 00:01:00 GMT"), "@60", nil, ""},
-		{"other time", partial("bytes 3-7/26", "DEFGH", "Last-Modified", "Thu, 01 Jan 1970 00:01:01 GMT"), "@60", vfs.ErrChanged, "@61"},
+		{"same time", partial("bytes 3-7/26", "defgh", "Last-Modified", "Thu, 01 Jan 1970 00:01:00 GMT"), "@60", nil,
+			""},
+		{"other time", partial("bytes 3-7/26", "DEFGH", "Last-Modified", "Thu, 01 Jan 1970 00:01:01 GMT"), "@60",
+			vfs.ErrChanged, "@61"},
 		{"other size", partial("bytes 3-7/27", "defgh"), "", vfs.ErrChanged, "expected 26 bytes, found 27"},
 		{"other range", partial("bytes 4-8/26", "efghi"), "", syscall.EIO, "Content-Range"},
 		{"longer range", partial("bytes 3-8/26", "defghi"), "", syscall.EIO, "Content-Range"},
 		{"no range", partial("", "defgh"), "", syscall.EIO, "Content-Range"},
 		{"wrong unit", partial("lines 3-7/26", "defgh"), "", syscall.EIO, "Content-Range"},
 		{"backwards", partial("bytes 7-3/26", "defgh"), "", syscall.EIO, "Content-Range"},
-		{"more bytes, of no length", partial("bytes 3-7/26", "defghi"), "", syscall.EIO, "expected the end of the answer"},
+		{"more bytes, of no length", partial("bytes 3-7/26", "defghi"), "", syscall.EIO,
+			"expected the end of the answer"},
 		{"all of it", whole(alphabet), "", nil, ""},
 		{"more than all", whole(alphabet + "a"), "", syscall.EIO, "expected the end of the answer"},
-		{"compressed", partial("bytes 3-7/26", "\x1f\x8b\x08\x00\x00\x00\x00", "Content-Encoding", "gzip"), "", syscall.EIO, `Content-Encoding "gzip"`},
+		{"compressed", partial("bytes 3-7/26", "\x1f\x8b\x08\x00\x00\x00\x00", "Content-Encoding", "gzip"), "",
+			syscall.EIO, `Content-Encoding "gzip"`},
 		{"all of another version", whole(alphabet, "Etag", `"b"`), `"a"`, vfs.ErrChanged, "found"},
 		{"removed", status(404), "", vfs.ErrChanged, "removed"},
 		{"replaced", status(412), `"a"`, vfs.ErrChanged, "another version"},
@@ -79,7 +84,8 @@ func TestRead(t *testing.T) {
 			if !errors.Is(err, c.err) || c.err == nil && (err != nil || got != "defgh") {
 				t.Errorf("got %q, %v, expected %v", got, err, c.err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), "https://example.org/d/x")) {
+			if err != nil && (!strings.Contains(err.Error(), c.text) ||
+				!strings.Contains(err.Error(), "https://example.org/d/x")) {
 				t.Errorf("got %v, expected %q and the URL", err, c.text)
 			}
 			if want := "bytes=3-7 " + strings.TrimPrefix(c.version, "@60"); asked != want {
@@ -102,7 +108,8 @@ func TestNoRanges(t *testing.T) {
 		})
 		o := object.Object{Key: "f", Size: c.size}
 		got, err := read(b, o, c.size-2, 2)
-		if c.ok && (got != "xz" || err != nil) || !c.ok && (!errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "ignores ranges") || hintOf(err) == "") {
+		if c.ok && (got != "xz" || err != nil) || !c.ok && (!errors.Is(err, syscall.EIO) ||
+			!strings.Contains(err.Error(), "ignores ranges") || hintOf(err) == "") {
 			t.Errorf("%d bytes: got %q, %v", c.size, got, err)
 		}
 		if all, err := read(b, o, 0, c.size); all != body || err != nil {
@@ -125,7 +132,8 @@ func TestReadBounds(t *testing.T) {
 }
 
 func FuzzContentRange(f *testing.F) {
-	for _, seed := range []string{"bytes 0-9/10", "bytes 0-9/*", "bytes */10", "bytes -1-2/3", "bytes 9223372036854775807-9223372036854775807/1"} {
+	for _, seed := range []string{"bytes 0-9/10", "bytes 0-9/*", "bytes */10", "bytes -1-2/3",
+		"bytes 9223372036854775807-9223372036854775807/1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -136,7 +144,8 @@ func FuzzContentRange(f *testing.F) {
 	})
 }
 
-// TestReadPartsOfBody: what lies between the parts is dropped, in answers with the range and in those with the whole object.
+// TestReadPartsOfBody: what lies between the parts is dropped, in answers with the range and in those with the whole
+// object.
 func TestReadPartsOfBody(t *testing.T) {
 	for _, c := range []struct {
 		body string

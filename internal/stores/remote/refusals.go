@@ -14,16 +14,16 @@ import (
 
 // refusals decides what a refusal of a store means.
 //
-// Where a user may not list, stores refuse requests for absent objects, so that nobody learns which names exist. Most cubes of a
-// sparse layer are absent, and must read as absent. But zeros must never stand for data that the user may not read any more. So a
-// refused object counts as absent only if
+// Where a user may not list, stores refuse requests for absent objects, so that nobody learns which names exist. Most
+// cubes of a sparse layer are absent, and must read as absent. But zeros must never stand for data that the user may
+// not read any more. So a refused object counts as absent only if
 //
 //   - the store refuses to list, too, and
 //   - the code of the refusal is one for objects, not one for credentials that are wrong or have expired, and
 //   - a request for an object that exists succeeds after the refusal.
 //
-// Before any object was found, the last condition cannot be tested: a source is recognised by looking for several names. Nothing
-// reads voxels before one of them was found.
+// Before any object was found, the last condition cannot be tested: a source is recognised by looking for several
+// names. Nothing reads voxels before one of them was found.
 type refusals struct {
 	log *slog.Logger
 	url string
@@ -60,7 +60,8 @@ func (r *refusals) found(key string, start time.Time) {
 func (r *refusals) explain(ctx context.Context, err error) error {
 	refused := time.Now()
 	var f *failure
-	if !errors.As(err, &f) || !errors.Is(f.class, fs.ErrPermission) || f.status == 0 || !slices.Contains(absentCodes, f.code) {
+	if !errors.As(err, &f) || !errors.Is(f.class, fs.ErrPermission) || f.status == 0 ||
+		!slices.Contains(absentCodes, f.code) {
 		return err
 	}
 	forbidden, listErr := r.isForbidden(ctx)

@@ -48,7 +48,8 @@ func TestRetries(t *testing.T) {
 		{"400", status(400), 1, 1, 0, syscall.EIO},
 		{"403", status(403), 1, 1, 0, fs.ErrPermission},
 		{"501", status(501), 1, 1, 0, syscall.EIO},
-		{"refused at first", func(http.ResponseWriter, *http.Request) { panic(syscall.ECONNREFUSED) }, 1, 1, 0, syscall.EIO},
+		{"refused at first", func(http.ResponseWriter, *http.Request) { panic(syscall.ECONNREFUSED) }, 1, 1, 0,
+			syscall.EIO},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,9 +64,11 @@ func TestRetries(t *testing.T) {
 				})
 				got, err := read(b, letters, 3, 4)
 				if attempts != c.attempts || !errors.Is(err, c.err) || c.err == nil && (err != nil || got != "defg") {
-					t.Errorf("got %q, %v after %d attempts, expected %v after %d", got, err, attempts, c.err, c.attempts)
+					t.Errorf("got %q, %v after %d attempts, expected %v after %d", got, err, attempts, c.err,
+						c.attempts)
 				}
-				if sent, repeated := b.(*web).Requests(); sent != uint64(c.attempts) || repeated != uint64(c.attempts-1) {
+				if sent, repeated := b.(*web).Requests(); sent != uint64(c.attempts) ||
+					repeated != uint64(c.attempts-1) {
 					t.Errorf("counted %d requests, %d of them repeated", sent, repeated)
 				}
 				if took := time.Since(start); took < c.least || took > c.least+time.Minute/2 {
@@ -80,26 +83,29 @@ func status(code int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// TestGivesUp: when the time is over, the error names URL, status, request and number of attempts, and it is no interruption. It does not
-// matter whether the end of the time cuts an attempt short.
+// TestGivesUp: when the time is over, the error names URL, status, request and number of attempts, and it is no
+// interruption. It does not matter whether the end of the time cuts an attempt short.
 func TestGivesUp(t *testing.T) {
 	for _, slow := range []time.Duration{0, 4 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			b := open(t, "https://user:geheim@example.org/d?token=geheim", Options{Timeout: 20 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
-				select {
-				case <-time.After(slow):
-				case <-r.Context().Done():
-					panic(r.Context().Err())
-				}
-				w.Header().Set("X-Request-Id", "R7")
-				w.WriteHeader(503)
-			})
+			b := open(t, "https://user:geheim@example.org/d?token=geheim", Options{Timeout: 20 * time.Second},
+				func(w http.ResponseWriter, r *http.Request) {
+					select {
+					case <-time.After(slow):
+					case <-r.Context().Done():
+						panic(r.Context().Err())
+					}
+					w.Header().Set("X-Request-Id", "R7")
+					w.WriteHeader(503)
+				})
 			_, err := read(b, letters, 0, 4)
-			if took := time.Since(start); !errors.Is(err, syscall.EIO) || errors.Is(err, context.DeadlineExceeded) || took > 20*time.Second || took < 10*time.Second {
+			if took := time.Since(start); !errors.Is(err, syscall.EIO) || errors.Is(err, context.DeadlineExceeded) ||
+				took > 20*time.Second || took < 10*time.Second {
 				t.Errorf("got %v after %v", err, took)
 			}
-			for _, want := range []string{"GET https://example.org/d/x: 503 Service Unavailable", "request R7", "attempt "} {
+			for _, want := range []string{"GET https://example.org/d/x: 503 Service Unavailable", "request R7",
+				"attempt "} {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("expected %q in %v", want, err)
 				}
@@ -115,13 +121,14 @@ func TestGivesUp(t *testing.T) {
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts, start := 0, time.Now()
-		b := open(t, "https://example.org/d", Options{Timeout: 40 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
-			if attempts++; attempts == 1 {
-				<-r.Context().Done()
-				panic(r.Context().Err())
-			}
-			serve(w, r, alphabet)
-		})
+		b := open(t, "https://example.org/d", Options{Timeout: 40 * time.Second},
+			func(w http.ResponseWriter, r *http.Request) {
+				if attempts++; attempts == 1 {
+					<-r.Context().Done()
+					panic(r.Context().Err())
+				}
+				serve(w, r, alphabet)
+			})
 		if got, err := read(b, object.Object{Key: "x", Size: 26}, 0, 3); got != "abc" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -131,7 +138,8 @@ func TestHangs(t *testing.T) {
 		attempts, start = 0, time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.Read(ctx, letters, make([]byte, 1), 0); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+		if err := b.Read(ctx, letters, make([]byte, 1), 0); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(start) != time.Second {
 			t.Errorf("got %v after %v", err, time.Since(start))
 		}
 	})
@@ -157,16 +165,18 @@ func TestBackoffEndsWithReader(t *testing.T) {
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down, attempts := true, 0
-		b := open(t, "https://example.org/d", Options{Timeout: 10 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
-			if attempts++; down {
-				<-r.Context().Done()
-				panic(r.Context().Err())
-			}
-			serve(w, r, alphabet)
-		})
+		b := open(t, "https://example.org/d", Options{Timeout: 10 * time.Second},
+			func(w http.ResponseWriter, r *http.Request) {
+				if attempts++; down {
+					<-r.Context().Done()
+					panic(r.Context().Err())
+				}
+				serve(w, r, alphabet)
+			})
 		start := time.Now()
 		for range 10 {
-			if _, err := b.Head(t.Context(), "x"); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "/d/x") {
+			if _, err := b.Head(t.Context(), "x"); !errors.Is(err, syscall.EIO) ||
+				!strings.Contains(err.Error(), "/d/x") {
 				t.Errorf("got %v", err)
 			}
 		}

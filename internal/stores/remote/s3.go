@@ -45,7 +45,8 @@ func newS3(bucket, prefix string, o Options) (object.Bucket, error) {
 		return nil, err
 	}
 	b := &s3{client: newClient(o), bucket: bucket, prefix: prefix, keys: keys}
-	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // a signature is for one host
+	// a signature is for one host
+	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	b.place.Store(config.place(bucket))
 	b.sign = b.signed
 	b.client.credentials = b.keys.hint()
@@ -56,7 +57,8 @@ func newS3(bucket, prefix string, o Options) (object.Bucket, error) {
 // URL implements [object.Bucket].
 func (b *s3) URL() string { return strings.TrimSuffix("s3://"+b.bucket+"/"+b.prefix, "/") }
 
-// Identity implements [object.Bucket]. Names of buckets are unique in a partition of AWS only, such as that of the US government.
+// Identity implements [object.Bucket]. Names of buckets are unique in a partition of AWS only, such as that of the US
+// government.
 func (b *s3) Identity() string {
 	p := b.place.Load()
 	if e := p.endpoint; e != nil {
@@ -92,7 +94,8 @@ func (b *s3) url(key string, query url.Values) *url.URL {
 }
 
 // send sends a request. If the bucket is in another region, it sends it there, and all later requests too.
-func (b *s3) send(ctx context.Context, method, key string, query url.Values, header http.Header, take func(*http.Response) error) error {
+func (b *s3) send(ctx context.Context, method, key string, query url.Values, header http.Header,
+	take func(*http.Response) error) error {
 	if header == nil {
 		header = http.Header{}
 	}
@@ -117,7 +120,8 @@ func (b *s3) move(err error) bool {
 	if region == "" || region == now.region || !isRegion(region) {
 		return false
 	}
-	if f.status != http.StatusMovedPermanently && f.status != http.StatusTemporaryRedirect && f.status != http.StatusBadRequest &&
+	if f.status != http.StatusMovedPermanently && f.status != http.StatusTemporaryRedirect &&
+		f.status != http.StatusBadRequest &&
 		f.status != http.StatusForbidden {
 		return false
 	}
@@ -150,7 +154,8 @@ func (b *s3) describe(ctx context.Context, key string) (o object.Object, err err
 		o, err = b.complete(ctx, d, request{http.MethodGet, b.url(b.prefix+key, nil), http.Header{}}, validatorsOf)
 	}
 	var f *failure
-	if errors.As(err, &f) && (f.status == http.StatusForbidden || f.status == http.StatusBadRequest || f.status == http.StatusNotFound) {
+	if errors.As(err, &f) && (f.status == http.StatusForbidden || f.status == http.StatusBadRequest ||
+		f.status == http.StatusNotFound) {
 		err = b.reason(ctx, key, err)
 	}
 	if err == nil {
@@ -165,7 +170,8 @@ func (b *s3) reason(ctx context.Context, key string, headErr error) error {
 	if errors.As(headErr, &f); f.status == http.StatusNotFound && b.exists.Load() {
 		return headErr // the bucket exists
 	}
-	err := b.send(ctx, http.MethodGet, b.prefix+key, nil, http.Header{"Range": {"bytes=0-0"}}, func(*http.Response) error { return nil })
+	err := b.send(ctx, http.MethodGet, b.prefix+key, nil, http.Header{"Range": {"bytes=0-0"}},
+		func(*http.Response) error { return nil })
 	if err == nil {
 		return headErr
 	}
@@ -182,9 +188,11 @@ func (b *s3) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range) 
 	start := time.Now()
 	header := http.Header{}
 	setCondition(header, o.Version)
-	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versioned{validatorsOf, b.describe})
+	err := b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts,
+		versioned{validatorsOf, b.describe})
 	if err != nil && b.move(err) {
-		err = b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts, versioned{validatorsOf, b.describe})
+		err = b.readParts(ctx, request{http.MethodGet, b.url(b.prefix+o.Key, nil), header}, o, parts,
+			versioned{validatorsOf, b.describe})
 	}
 	if err == nil {
 		b.exists.Store(true)

@@ -34,7 +34,8 @@ const (
 	// maxTags is how many tags an answer of S3 may have. AWS sends up to 26 for an object.
 	maxTags = 64 * maxListed
 
-	// maxKey is the length in bytes of the longest key of S3 and GCS, and maxVersion that of the longest version that is believed.
+	// maxKey is the length in bytes of the longest key of S3 and GCS, and maxVersion that of the longest version that
+	// is believed.
 	maxKey, maxVersion = 1024, 256
 
 	// mostText is how many bytes of keys and versions an answer may have.
@@ -44,7 +45,8 @@ const (
 // add adds an object or a prefix. It returns an error if an answer may not have it.
 func (p *page) add(o object.Object) error {
 	if len(o.Key) > maxKey || len(o.Version) > maxVersion {
-		return fmt.Errorf("expected a key of at most %d bytes and a version of at most %d, found %d and %d", maxKey, maxVersion, len(o.Key), len(o.Version))
+		return fmt.Errorf("expected a key of at most %d bytes and a version of at most %d, found %d and %d", maxKey,
+			maxVersion, len(o.Key), len(o.Version))
 	}
 	p.text += len(o.Key) + len(o.Version)
 	if len(p.objects) == mostListed || p.text > mostText {
@@ -90,7 +92,8 @@ type listedPrefix struct{ Prefix string }
 
 // List implements [object.Bucket]. Each batch is one answer.
 func (b *s3) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
-	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "max-keys": {"1000"}, "prefix": {b.prefix + prefix}}
+	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "max-keys": {"1000"},
+		"prefix": {b.prefix + prefix}}
 	if delimiter != "" {
 		query.Set("delimiter", delimiter)
 	}
@@ -102,16 +105,20 @@ func (b *s3) List(ctx context.Context, prefix, after, delimiter string) iter.Seq
 			query.Set("continuation-token", token)
 		}
 		err = b.send(ctx, http.MethodGet, "", query, nil, func(answer *http.Response) (err error) {
-			p, err = readAnswer(answer, maxPage, buffered(func(body []byte) (page, error) { return parseS3Page(body, b.prefix) }))
+			p, err = readAnswer(answer, maxPage, buffered(func(body []byte) (page,
+				error) {
+				return parseS3Page(body, b.prefix)
+			}))
 			return err
 		})
 		return p, cannotList(err)
 	})
 }
 
-// pages yields pages, asking for one after the other. A server may give pages for ever. So each 1,000 names have to come within the timeout, as
-// far as pages waits for them.
-func pages(timeout time.Duration, after string, ask func(token string) (page, error)) iter.Seq2[[]object.Object, error] {
+// pages yields pages, asking for one after the other. A server may give pages for ever. So each 1,000 names have to
+// come within the timeout, as far as pages waits for them.
+func pages(timeout time.Duration, after string, ask func(token string) (page, error)) iter.Seq2[[]object.Object,
+	error] {
 	return func(yield func([]object.Object, error) bool) {
 		made := progress{timeout: timeout}
 		for token := ""; ; {
@@ -160,7 +167,8 @@ func (p *progress) add(objects []object.Object, took time.Duration) error {
 		p.names, p.waited = 0, 0
 	}
 	if p.waited > p.timeout {
-		return fmt.Errorf("the listing does not end: expected %d new names within %v of requests, found %d: %w", maxListed, p.timeout, p.names, syscall.EIO)
+		return fmt.Errorf("the listing does not end: expected %d new names within %v of requests, found %d: %w",
+			maxListed, p.timeout, p.names, syscall.EIO)
 	}
 	return nil
 }
@@ -198,7 +206,8 @@ func parseS3Page(body []byte, base string) (page, error) {
 		if c.Size < 0 {
 			return page{}, fmt.Errorf("%s: Size: expected a number of bytes, found %d", key, c.Size)
 		}
-		o := object.Object{Key: key, Size: c.Size, Modified: c.LastModified.Truncate(time.Second), Version: strongTag(c.ETag)}
+		o := object.Object{Key: key, Size: c.Size, Modified: c.LastModified.Truncate(time.Second),
+			Version: strongTag(c.ETag)}
 		if o.Version == "" {
 			o.Size = -1 // Head knows the version
 		}

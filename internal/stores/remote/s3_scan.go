@@ -1,8 +1,8 @@
 package remote
 
-// A mag of 100,000 cubes has a hundred pages of listings, and encoding/xml takes half of the processor time of reading them. This
-// file is a parser for the plain XML that servers send. What it does not understand is left to encoding/xml, so it decides
-// about speed only: FuzzScanListing compares both.
+// A mag of 100,000 cubes has a hundred pages of listings, and encoding/xml takes half of the processor time of reading
+// them. This file is a parser for the plain XML that servers send. What it does not understand is left to encoding/xml,
+// so it decides about speed only: FuzzScanListing compares both.
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// parseListing parses an answer to ListObjectsV2. Nearly all answers are plain enough for scanListing, which takes a sixth of the
-// time of encoding/xml.
+// parseListing parses an answer to ListObjectsV2. Nearly all answers are plain enough for scanListing, which takes a
+// sixth of the time of encoding/xml.
 func parseListing(body []byte) (l listPage, err error) {
 	if l, ok := scanListing(body); ok {
 		return l, nil
@@ -22,8 +22,9 @@ func parseListing(body []byte) (l listPage, err error) {
 	return l, err
 }
 
-// scanListing parses a listing in plain XML. It returns false for all that encoding/xml may understand otherwise: bytes that are not
-// printable ASCII, comments, CDATA, attributes below the root, entities of other characters than " & ' < >, text beside elements.
+// scanListing parses a listing in plain XML. It returns false for all that encoding/xml may understand otherwise: bytes
+// that are not printable ASCII, comments, CDATA, attributes below the root, entities of other characters than " & ' <
+// >, text beside elements.
 func scanListing(body []byte) (l listPage, ok bool) {
 	s := scanner{rest: body}
 	if !isPlain(body) || !s.prolog() {
@@ -209,7 +210,8 @@ func (s *scanner) skip(element []byte, depth int) bool {
 }
 
 // entities are the five of XML, and two that servers write as numbers.
-var entities = strings.NewReplacer("&quot;", `"`, "&#34;", `"`, "&apos;", "'", "&#39;", "'", "&lt;", "<", "&gt;", ">", "&amp;", "&")
+var entities = strings.NewReplacer("&quot;", `"`, "&#34;", `"`, "&apos;", "'", "&#39;", "'", "&lt;", "<", "&gt;", ">",
+	"&amp;", "&")
 
 // unescape returns text with its entities replaced. It returns false if it has others.
 func unescape(text []byte) (string, bool) {

@@ -20,24 +20,30 @@ var listings = []struct {
 		`<Contents><Key>p/a%20b</Key><LastModified>2024-05-06T07:08:09.000Z</LastModified><ETag>&quot;0f&quot;</ETag><ChecksumAlgorithm>CRC32</ChecksumAlgorithm>` +
 		`<Size>3</Size><StorageClass>STANDARD</StorageClass><Owner><ID>1</ID><DisplayName>x &amp; y</DisplayName></Owner></Contents>` +
 		`<CommonPrefixes><Prefix>p/x/</Prefix></CommonPrefixes></ListBucketResult>`},
-	{"lines", true, "<ListBucketResult>\n  <Contents>\n    <Key>a</Key>\n    <Size> 3 </Size>\n    <ETag>&#34;x&#39;&lt;&gt;&apos;&#34;</ETag>\n  </Contents>\n</ListBucketResult>\n"},
+	{"lines", true,
+		"<ListBucketResult>\n  <Contents>\n    <Key>a</Key>\n    <Size> 3 </Size>\n    <ETag>&#34;x&#39;&lt;&gt;&apos;&#34;</ETag>\n  </Contents>\n</ListBucketResult>\n"},
 	{"a key twice", true, "<ListBucketResult><Contents><Key>a</Key><Key>b</Key></Contents></ListBucketResult>"},
-	{"times", true, "<ListBucketResult><Contents><Key>a</Key><LastModified>2024-05-06T07:08:09.123Z</LastModified></Contents><Contents><LastModified>2024-05-06T7:08:09+02:00" +
-		"</LastModified></Contents><Contents><LastModified> 2024-05-06T07:08:09Z</LastModified></Contents><Contents><LastModified>&lt;</LastModified></Contents>" +
-		"<Contents><LastModified>2024-05-06T07:08:09Z</LastModified><LastModified>never</LastModified></Contents></ListBucketResult>"},
-	{"a time with another entity", false, "<ListBucketResult><Contents><LastModified>&#50;024-05-06T07:08:09Z</LastModified></Contents></ListBucketResult>"},
-	{"quotes", true, "<ListBucketResult><Contents><ETag>&quot;</ETag></Contents><Contents><ETag>&quot;&quot;</ETag></Contents><Contents><ETag>&#34;a&amp;b&#34;</ETag></Contents>" +
-		"<Contents><ETag>&quot;a&#34;</ETag></Contents></ListBucketResult>"},
+	{"times", true,
+		"<ListBucketResult><Contents><Key>a</Key><LastModified>2024-05-06T07:08:09.123Z</LastModified></Contents><Contents><LastModified>2024-05-06T7:08:09+02:00" +
+			"</LastModified></Contents><Contents><LastModified> 2024-05-06T07:08:09Z</LastModified></Contents><Contents><LastModified>&lt;</LastModified></Contents>" +
+			"<Contents><LastModified>2024-05-06T07:08:09Z</LastModified><LastModified>never</LastModified></Contents></ListBucketResult>"},
+	{"a time with another entity", false,
+		"<ListBucketResult><Contents><LastModified>&#50;024-05-06T07:08:09Z</LastModified></Contents></ListBucketResult>"},
+	{"quotes", true,
+		"<ListBucketResult><Contents><ETag>&quot;</ETag></Contents><Contents><ETag>&quot;&quot;</ETag></Contents><Contents><ETag>&#34;a&amp;b&#34;</ETag></Contents>" +
+			"<Contents><ETag>&quot;a&#34;</ETag></Contents></ListBucketResult>"},
 	{"no objects", true, "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"},
 	{"after the end", true, "<ListBucketResult></ListBucketResult><x>"},
 	{"not ASCII", false, "<ListBucketResult><Contents><Key>ä</Key></Contents></ListBucketResult>"},
 	{"another entity", false, "<ListBucketResult><Contents><Key>&#65;&amp;amp;</Key></Contents></ListBucketResult>"},
-	{"an entity of an entity", true, "<ListBucketResult><Contents><Key>&amp;lt;&amp;#34;</Key></Contents></ListBucketResult>"},
+	{"an entity of an entity", true,
+		"<ListBucketResult><Contents><Key>&amp;lt;&amp;#34;</Key></Contents></ListBucketResult>"},
 	{"no entity", false, "<ListBucketResult><Contents><Key>a & b</Key></Contents></ListBucketResult>"},
 	{"a comment", false, "<ListBucketResult><!-- <Contents> --><Contents><Key>a</Key></Contents></ListBucketResult>"},
 	{"a comment in a key", false, "<ListBucketResult><Contents><Key>a<!-- x -->b</Key></Contents></ListBucketResult>"},
 	{"CDATA", false, "<ListBucketResult><Contents><Key><![CDATA[a<b]]></Key></Contents></ListBucketResult>"},
-	{"a prefix", false, `<s:ListBucketResult xmlns:s="x"><s:Contents><s:Key>a</s:Key></s:Contents></s:ListBucketResult>`},
+	{"a prefix", false,
+		`<s:ListBucketResult xmlns:s="x"><s:Contents><s:Key>a</s:Key></s:Contents></s:ListBucketResult>`},
 	{"attributes", false, `<ListBucketResult><Contents a="b"><Key>a</Key></Contents></ListBucketResult>`},
 	{"an empty element", false, `<ListBucketResult><Contents><Key>a</Key><ETag/></Contents></ListBucketResult>`},
 	{"a carriage return", false, "<ListBucketResult><Contents><Key>a\r\nb</Key></Contents></ListBucketResult>"},
@@ -48,7 +54,8 @@ var listings = []struct {
 	{"cut short", false, "<ListBucketResult><Contents><Key>a</Key></Contents>"},
 	{"an empty size", false, "<ListBucketResult><Contents><Key>a</Key><Size></Size></Contents></ListBucketResult>"},
 	{"a wrong size", false, "<ListBucketResult><Contents><Key>a</Key><Size>x</Size></Contents></ListBucketResult>"},
-	{"deep", false, "<ListBucketResult>" + strings.Repeat("<a>", 20) + strings.Repeat("</a>", 20) + "</ListBucketResult>"},
+	{"deep", false, "<ListBucketResult>" + strings.Repeat("<a>", 20) + strings.Repeat("</a>",
+		20) + "</ListBucketResult>"},
 	{"another document", false, "<Error><Code>x</Code></Error>"},
 }
 
@@ -86,10 +93,13 @@ func FuzzScanListing(f *testing.F) {
 // fullPage is a listing of 1,000 cubes as versitygw writes it.
 func fullPage() []byte {
 	var b strings.Builder
-	b.WriteString(xmlProlog + "\n" + `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>false</IsTruncated><EncodingType>url</EncodingType>`)
+	b.WriteString(xmlProlog + "\n" +
+		`<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>false</IsTruncated><EncodingType>url</EncodingType>`)
 	for i := range 1000 {
-		fmt.Fprintf(&b, "<Contents><ETag>&#34;17f0c4d2a5b3e8f1-%x&#34;</ETag><Key>z0/y0/x%d.wkw</Key><LastModified>2024-05-06T07:08:09.000Z</LastModified>"+
-			"<Owner><ID>nobody</ID></Owner><Size>20016</Size><StorageClass>STANDARD</StorageClass></Contents>", i, i)
+		fmt.Fprintf(&b,
+			"<Contents><ETag>&#34;17f0c4d2a5b3e8f1-%x&#34;</ETag><Key>z0/y0/x%d.wkw</Key><LastModified>2024-05-06T07:08:09.000Z</LastModified>"+
+				"<Owner><ID>nobody</ID></Owner><Size>20016</Size><StorageClass>STANDARD</StorageClass></Contents>", i,
+			i)
 	}
 	return []byte(b.String() + "</ListBucketResult>")
 }

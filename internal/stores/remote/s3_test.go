@@ -67,7 +67,8 @@ func (s *fakeS3) fail(w http.ResponseWriter, r *http.Request, status int, code s
 }
 
 func (s *fakeS3) list(w http.ResponseWriter, q url.Values) {
-	prefix, delimiter, after := q.Get("prefix"), q.Get("delimiter"), max(q.Get("start-after"), q.Get("continuation-token"))
+	prefix, delimiter, after := q.Get("prefix"), q.Get("delimiter"),
+		max(q.Get("start-after"), q.Get("continuation-token"))
 	var page strings.Builder
 	n, last := 0, ""
 	for _, key := range slices.Sorted(func(yield func(string) bool) {
@@ -87,13 +88,15 @@ func (s *fakeS3) list(w http.ResponseWriter, q url.Values) {
 			continue
 		}
 		if n++; n > s.page {
-			fmt.Fprintf(&page, "<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>", escapeXML(last))
+			fmt.Fprintf(&page, "<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>",
+				escapeXML(last))
 			break
 		}
 		if last = name; isDir {
 			fmt.Fprintf(&page, "<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>", escapeXML(url.QueryEscape(name)))
 		} else {
-			fmt.Fprintf(&page, "<Contents><Key>%s</Key><Size>%d</Size><LastModified>2024-05-06T07:08:09.123Z</LastModified><ETag>%s</ETag></Contents>",
+			fmt.Fprintf(&page,
+				"<Contents><Key>%s</Key><Size>%d</Size><LastModified>2024-05-06T07:08:09.123Z</LastModified><ETag>%s</ETag></Contents>",
 				escapeXML(url.QueryEscape(name)), len(s.objects[key]), escapeXML(etag(s.objects[key])))
 		}
 	}
@@ -118,10 +121,11 @@ func TestS3(t *testing.T) {
 	noAWS(t)
 	for _, page := range []int{1, 2, 1000} {
 		s := newFakeS3(page)
-		b := open(t, "s3://b/d/", Options{Endpoint: "https://minio.example.org/at"}, func(w http.ResponseWriter, r *http.Request) {
-			r.URL.Path = strings.TrimPrefix(r.URL.Path, "/at")
-			s.ServeHTTP(w, r)
-		})
+		b := open(t, "s3://b/d/", Options{Endpoint: "https://minio.example.org/at"},
+			func(w http.ResponseWriter, r *http.Request) {
+				r.URL.Path = strings.TrimPrefix(r.URL.Path, "/at")
+				s.ServeHTTP(w, r)
+			})
 		for _, c := range []struct{ prefix, after, delimiter, want string }{
 			{"", "", "", "a,b b+%ü,c-,c/1,c/2,z"},
 			{"", "", "/", "a,b b+%ü,c-,c/,z"},
@@ -137,7 +141,8 @@ func TestS3(t *testing.T) {
 		}
 		const key = "b b+%ü"
 		o, err := b.Head(t.Context(), key)
-		if text := s.objects["d/"+key]; err != nil || o.Size != int64(len(text)) || o.Version != etag(text) || o.Key != key {
+		if text := s.objects["d/"+key]; err != nil || o.Size != int64(len(text)) || o.Version != etag(text) ||
+			o.Key != key {
 			t.Errorf("got %+v, %v", o, err)
 		}
 		if got, err := read(b, o, 11, o.Size-11); got != "d/"+key || err != nil {
@@ -157,19 +162,23 @@ func TestS3Signature(t *testing.T) {
 	t.Setenv("AWS_SESSION_TOKEN", "auchgeheim")
 	for _, anonymous := range []bool{false, true} {
 		var got http.Header
-		b := open(t, "s3://b/d", Options{Region: "eu-central-1", Anonymous: anonymous}, func(w http.ResponseWriter, r *http.Request) {
-			got = r.Header
-			w.WriteHeader(403)
-			io.WriteString(w, "<Error><Code>SignatureDoesNotMatch</Code><StringToSign>geheim</StringToSign></Error>")
-		})
+		b := open(t, "s3://b/d", Options{Region: "eu-central-1", Anonymous: anonymous},
+			func(w http.ResponseWriter, r *http.Request) {
+				got = r.Header
+				w.WriteHeader(403)
+				io.WriteString(w,
+					"<Error><Code>SignatureDoesNotMatch</Code><StringToSign>geheim</StringToSign></Error>")
+			})
 		_, err := b.Head(t.Context(), "x")
 		auth := got.Get("Authorization")
-		signed := strings.HasPrefix(auth, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") && strings.Contains(auth, "/eu-central-1/s3/aws4_request") &&
+		signed := strings.HasPrefix(auth, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") &&
+			strings.Contains(auth, "/eu-central-1/s3/aws4_request") &&
 			got.Get("X-Amz-Security-Token") == "auchgeheim" && got.Get("X-Amz-Content-Sha256") == emptySHA256
 		if signed == anonymous || anonymous && auth != "" {
 			t.Errorf("anonymous %t: got %v", anonymous, got)
 		}
-		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "SignatureDoesNotMatch") || !strings.Contains(hintOf(err), "--anonymous") {
+		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "SignatureDoesNotMatch") ||
+			!strings.Contains(hintOf(err), "--anonymous") {
 			t.Errorf("got %v", err)
 		}
 		if strings.Contains(err.Error()+hintOf(err), "geheim") {
@@ -187,13 +196,18 @@ func TestS3Places(t *testing.T) {
 		want              string
 	}{
 		{"AWS", "s3://b/d", "", nil, Options{}, "https://b.s3.us-east-1.amazonaws.com/d/x"},
-		{"region", "s3://b/d", "", []string{"AWS_REGION=eu-west-1"}, Options{}, "https://b.s3.eu-west-1.amazonaws.com/d/x"},
-		{"flag", "s3://b/d", "", []string{"AWS_REGION=eu-west-1"}, Options{Region: "eu-north-1"}, "https://b.s3.eu-north-1.amazonaws.com/d/x"},
+		{"region", "s3://b/d", "", []string{"AWS_REGION=eu-west-1"}, Options{},
+			"https://b.s3.eu-west-1.amazonaws.com/d/x"},
+		{"flag", "s3://b/d", "", []string{"AWS_REGION=eu-west-1"}, Options{Region: "eu-north-1"},
+			"https://b.s3.eu-north-1.amazonaws.com/d/x"},
 		{"dots", "s3://b.c/d", "", nil, Options{}, "https://s3.us-east-1.amazonaws.com/b.c/d/x"},
 		{"endpoint", "s3://b", "", []string{"AWS_ENDPOINT_URL=http://h:1/"}, Options{}, "http://h:1/b/x"},
-		{"endpoint of S3", "s3://b", "", []string{"AWS_ENDPOINT_URL=http://h:1", "AWS_ENDPOINT_URL_S3=http://s:2"}, Options{}, "http://s:2/b/x"},
-		{"endpoint by flag", "s3://b", "", []string{"AWS_ENDPOINT_URL=http://h:1"}, Options{Endpoint: "https://f/p"}, "https://f/p/b/x"},
-		{"profile", "s3://b", "[default]\nregion=a-1\n[profile p]\nregion = p-1\nendpoint_url = http://p\ns3 =\n  addressing_style = virtual\n",
+		{"endpoint of S3", "s3://b", "", []string{"AWS_ENDPOINT_URL=http://h:1", "AWS_ENDPOINT_URL_S3=http://s:2"},
+			Options{}, "http://s:2/b/x"},
+		{"endpoint by flag", "s3://b", "", []string{"AWS_ENDPOINT_URL=http://h:1"}, Options{Endpoint: "https://f/p"},
+			"https://f/p/b/x"},
+		{"profile", "s3://b",
+			"[default]\nregion=a-1\n[profile p]\nregion = p-1\nendpoint_url = http://p\ns3 =\n  addressing_style = virtual\n",
 			[]string{"AWS_PROFILE=p"}, Options{}, "http://b.p/x"},
 		{"default profile", "s3://b", "[default]\nregion=a-1\n", nil, Options{}, "https://b.s3.a-1.amazonaws.com/x"},
 	} {
@@ -241,8 +255,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentities: buckets whose URLs or options differ in what chooses the objects have different identities. A directory in a bucket has one
-// identity, however it is opened. None has a secret.
+// TestIdentities: buckets whose URLs or options differ in what chooses the objects have different identities. A
+// directory in a bucket has one identity, however it is opened. None has a secret.
 func TestIdentities(t *testing.T) {
 	noAWS(t)
 	seen := map[string]string{}
@@ -297,7 +311,8 @@ func TestGoogleReaders(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
 	seen := map[string]bool{}
 	for _, token := range []string{"geheim1", "geheim2"} {
-		text := `{"type": "authorized_user", "client_id": "c", "client_secret": "geheim", "refresh_token": "` + token + `"}`
+		text := `{"type": "authorized_user", "client_id": "c", "client_secret": "geheim", "refresh_token": "` + token +
+			`"}`
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +353,8 @@ func TestS3Region(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if want := "moved,HEAD b.s3.eu-west-3.amazonaws.com/d/a,HEAD b.s3.eu-west-3.amazonaws.com/d/a"; strings.Join(s.requests, ",") != want {
+	if want := "moved,HEAD b.s3.eu-west-3.amazonaws.com/d/a,HEAD b.s3.eu-west-3.amazonaws.com/d/a"; strings.Join(
+		s.requests, ",") != want {
 		t.Errorf("got %v", s.requests)
 	}
 }
@@ -350,7 +366,8 @@ func TestMissingBucket(t *testing.T) {
 	_, headErr := b.Head(t.Context(), "x")
 	_, listErr := listAll(t, b, "", "", "/")
 	for _, err := range []error{headErr, listErr} {
-		if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "NoSuchBucket") || hintOf(err) == "" {
+		if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, syscall.EIO) ||
+			!strings.Contains(err.Error(), "NoSuchBucket") || hintOf(err) == "" {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -372,7 +389,8 @@ func TestRefusals(t *testing.T) {
 			}
 			return ""
 		}, fs.ErrNotExist, true},
-		{"no listing, nothing found yet", false, func(r *http.Request) string { return "AccessDenied" }, fs.ErrNotExist, false},
+		{"no listing, nothing found yet", false, func(r *http.Request) string { return "AccessDenied" }, fs.ErrNotExist,
+			false},
 		{"listing", true, func(r *http.Request) string {
 			if strings.HasSuffix(r.URL.Path, "absent") {
 				return "AccessDenied"
@@ -381,13 +399,15 @@ func TestRefusals(t *testing.T) {
 		}, fs.ErrPermission, false},
 		{"no permission any more", true, func(*http.Request) string { return "AccessDenied" }, fs.ErrPermission, false},
 		{"expired", true, func(*http.Request) string { return "ExpiredToken" }, fs.ErrPermission, false},
-		{"expired, nothing found yet", false, func(*http.Request) string { return "ExpiredToken" }, fs.ErrPermission, false},
+		{"expired, nothing found yet", false, func(*http.Request) string { return "ExpiredToken" }, fs.ErrPermission,
+			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			noAWS(t)
 			s := newFakeS3(10)
 			var log strings.Builder
-			b := open(t, "s3://b/d", Options{Endpoint: "http://h", Log: slog.New(slog.NewTextHandler(&log, nil))}, s.ServeHTTP)
+			b := open(t, "s3://b/d", Options{Endpoint: "http://h", Log: slog.New(slog.NewTextHandler(&log, nil))},
+				s.ServeHTTP)
 			if c.known {
 				if _, err := b.Head(t.Context(), "a"); err != nil {
 					t.Fatal(err)
@@ -413,7 +433,8 @@ func TestCannotList(t *testing.T) {
 		s := newFakeS3(1)
 		s.refuse = func(*http.Request) string { return code }
 		b := open(t, "s3://b/d", Options{Endpoint: "http://h"}, s.ServeHTTP)
-		if _, err := listAll(t, b, "", "", "/"); errors.Is(err, object.ErrCannotList) != want || !errors.Is(err, fs.ErrPermission) {
+		if _, err := listAll(t, b, "", "", "/"); errors.Is(err, object.ErrCannotList) != want ||
+			!errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s: got %v", code, err)
 		}
 	}

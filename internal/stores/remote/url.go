@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below work on the text of URLs such as s3://BUCKET/KEY or https://HOST/PATH?QUERY. Keys are not escaped in the
-// former, but in the latter.
+// The functions below work on the text of URLs such as s3://BUCKET/KEY or https://HOST/PATH?QUERY. Keys are not escaped
+// in the former, but in the latter.
 
 // parts are the parts of a URL.
 type parts struct {
@@ -53,7 +53,8 @@ func Clean(rawURL string) string {
 	return split(strings.ToLower(scheme) + "://" + rest).String()
 }
 
-// Base returns the last element of the path of a URL, not escaped. It returns the name of the bucket or host if there is no path.
+// Base returns the last element of the path of a URL, not escaped. It returns the name of the bucket or host if there
+// is no path.
 func Base(rawURL string) string {
 	p := split(rawURL)
 	if p.path == "" {
@@ -89,15 +90,16 @@ func Join(rawURL, below string) string {
 	return p.String()
 }
 
-// IsBelow reports whether a URL is a directory of the source with the URL root, or the source itself, for every server that may read
-// it: see mayLeave.
+// IsBelow reports whether a URL is a directory of the source with the URL root, or the source itself, for every server
+// that may read it: see mayLeave.
 func IsBelow(rawURL, root string) bool {
 	p, r := split(rawURL), split(root)
 	rest, ok := cutElements(p.path, r.path, isHTTP(rawURL))
 	return ok && sameServer(p.top, r.top) && (rest == "" || !mayLeave(rest))
 }
 
-// cutElements cuts the first elements off a path if they are those of another path. Escaped elements are compared decoded.
+// cutElements cuts the first elements off a path if they are those of another path. Escaped elements are compared
+// decoded.
 func cutElements(path, first string, escaped bool) (rest string, ok bool) {
 	for first != "" {
 		var a, b string
@@ -132,11 +134,12 @@ func serverOf(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// mayLeave reports whether some server reads a path as one that leads out of the directory that it starts in. The path may be escaped.
+// mayLeave reports whether some server reads a path as one that leads out of the directory that it starts in. The path
+// may be escaped.
 //
-// Servers and proxies read paths in many ways. They decode escapes once or more often. They take "\" for "/", and overlong UTF-8 for
-// characters. They cut elements at ";" or NUL, and spaces and dots off the ends. They join an absolute path to a directory, which
-// replaces that. So no element may be empty or only dots in any of these readings.
+// Servers and proxies read paths in many ways. They decode escapes once or more often. They take "\" for "/", and
+// overlong UTF-8 for characters. They cut elements at ";" or NUL, and spaces and dots off the ends. They join an
+// absolute path to a directory, which replaces that. So no element may be empty or only dots in any of these readings.
 func mayLeave(path string) bool {
 	for {
 		if !utf8.ValidString(path) {

@@ -34,8 +34,8 @@ func readings(yield func(reading) bool) {
 	}
 }
 
-// file returns the path of the file of a path below the directory "/srv", for a request below "/x/", which is that directory. It returns ""
-// for a request that is refused.
+// file returns the path of the file of a path below the directory "/srv", for a request below "/x/", which is that
+// directory. It returns "" for a request that is refused.
 func (r reading) file(escaped string) string {
 	for n := 0; n <= r.decodes && strings.Contains(escaped, "%"); n++ {
 		escaped = decodeAll(escaped)
@@ -104,14 +104,15 @@ func sequences(n int, pieces []string) iter.Seq[string] {
 }
 
 // pathPieces are what paths that lead out are made of.
-var pathPieces = []string{"a", "/", "..", ".", `\`, "%2e", "%2F", "%5c", "%25", "2e", "2f", "5C", ";", "%3b", "%00", "%c0", "%ae", "%af", "%20"}
+var pathPieces = []string{"a", "/", "..", ".", `\`, "%2e", "%2F", "%5c", "%25", "2e", "2f", "5C", ";", "%3b", "%00",
+	"%c0", "%ae", "%af", "%20"}
 
 func outOf(file string) bool {
 	return file != "" && file != "/srv" && !strings.HasPrefix(file, "/srv/")
 }
 
-// TestNoPathLeadsOut: whatever a server decodes, a URL or a name that is taken for one in the source is one. The URLs are all of up to
-// three pieces, also after "..".
+// TestNoPathLeadsOut: whatever a server decodes, a URL or a name that is taken for one in the source is one. The URLs
+// are all of up to three pieces, also after "..".
 func TestNoPathLeadsOut(t *testing.T) {
 	b := open(t, "http://h/x", Options{}, func(http.ResponseWriter, *http.Request) {}).(*web)
 	below, refused := 0, 0
@@ -205,15 +206,20 @@ func TestIsBelow(t *testing.T) {
 	}
 }
 
-// TestNamesThatLeadOut: no request is sent for a name that a server may take for a path out of the source, and it is not absent.
+// TestNamesThatLeadOut: no request is sent for a name that a server may take for a path out of the source, and it is
+// not absent.
 func TestNamesThatLeadOut(t *testing.T) {
-	b := open(t, "https://u:p@h/x", Options{}, func(w http.ResponseWriter, r *http.Request) { t.Errorf("asked for %v", r.URL) })
+	b := open(t, "https://u:p@h/x", Options{}, func(w http.ResponseWriter,
+		r *http.Request) {
+		t.Errorf("asked for %v", r.URL)
+	})
 	for _, key := range []string{`..\y`, "..%2fy", "a/%2e%2e/%2e%2e/y", "..;x/y", "%2fetc"} {
 		_, headErr := b.Head(t.Context(), key)
 		_, readErr := read(b, object.Object{Key: key, Size: 26}, 0, 1)
 		_, listErr := listAll(t, b, key+"/", "", "/")
 		for _, err := range []error{headErr, readErr, listErr} {
-			if !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), "https://h/x/") || strings.Contains(err.Error(), "u:p") {
+			if !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), "https://h/x/") ||
+				strings.Contains(err.Error(), "u:p") {
 				t.Errorf("%s: got %v", key, err)
 			}
 		}

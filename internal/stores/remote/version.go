@@ -25,7 +25,8 @@ type validators struct {
 // weakMark starts the weak ETag in a version.
 const weakMark = " W/"
 
-// version returns the version of an object: what stands for its bytes, else timeVersion with the time and a weak ETag, else "".
+// version returns the version of an object: what stands for its bytes, else timeVersion with the time and a weak ETag,
+// else "".
 func (v validators) version() string {
 	switch {
 	case v.strong != "":
@@ -81,7 +82,8 @@ func (v validators) compare(answer validators) verdict {
 		return other
 	case v.strong != "", v.changed != "" && answer.changed == "":
 		return unknown
-	case v.weak != "" && answer.weak == "" && answer.strong != v.weak: // some servers give a weak one until a file is a second old
+	// some servers give a weak one until a file is a second old
+	case v.weak != "" && answer.weak == "" && answer.strong != v.weak:
 		return unknown
 	}
 	return same
@@ -126,8 +128,8 @@ func modified(h http.Header) time.Time {
 	return t
 }
 
-// setCondition asks for one version of an object. A time is no condition: servers keep fractions of seconds that HTTP has not, and
-// would refuse the version that they have described. Neither is a weak ETag: it never matches.
+// setCondition asks for one version of an object. A time is no condition: servers keep fractions of seconds that HTTP
+// has not, and would refuse the version that they have described. Neither is a weak ETag: it never matches.
 func setCondition(h http.Header, version string) {
 	if version != "" && !strings.HasPrefix(version, timeVersion) {
 		h.Set("If-Match", version)
@@ -140,9 +142,11 @@ type described struct {
 	validators validators
 }
 
-// complete returns a described object with its version. If the description has nothing that stands for the bytes, complete reads one byte:
-// reads may have what the description lacks, and a read that says more than the version could not be compared. get is the request of a read.
-func (c *client) complete(ctx context.Context, d described, get request, of func(http.Header) validators) (object.Object, error) {
+// complete returns a described object with its version. If the description has nothing that stands for the bytes,
+// complete reads one byte: reads may have what the description lacks, and a read that says more than the version could
+// not be compared. get is the request of a read.
+func (c *client) complete(ctx context.Context, d described, get request,
+	of func(http.Header) validators) (object.Object, error) {
 	d.Version = d.validators.version()
 	if d.validators.strong != "" || d.Size == 0 || d.Version != "" && c.readsSay.Load() == noMore {
 		return d.Object, nil
@@ -177,8 +181,10 @@ func (c *client) recordReads(expected, read validators) {
 	c.readsSay.CompareAndSwap(notKnown, noMore)
 }
 
-// confirm returns an error unless an object still has the version and the size of o. It is asked after a read, r, whose answer did not say them.
-func confirm(ctx context.Context, r request, o object.Object, describe func(context.Context, string) (object.Object, error)) error {
+// confirm returns an error unless an object still has the version and the size of o. It is asked after a read, r, whose
+// answer did not say them.
+func confirm(ctx context.Context, r request, o object.Object, describe func(context.Context, string) (object.Object,
+	error)) error {
 	now, err := describe(ctx, o.Key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -186,9 +192,11 @@ func confirm(ctx context.Context, r request, o object.Object, describe func(cont
 	case err != nil:
 		return err
 	case o.Version != "" && now.Version != o.Version:
-		return fmt.Errorf("%s %s: expected version %s, found %s: %w", r.method, shown(r.url), o.Version, clean(now.Version), vfs.ErrChanged)
+		return fmt.Errorf("%s %s: expected version %s, found %s: %w", r.method, shown(r.url), o.Version,
+			clean(now.Version), vfs.ErrChanged)
 	case now.Size != o.Size:
-		return fmt.Errorf("%s %s: expected %d bytes, found %d: %w", r.method, shown(r.url), o.Size, now.Size, vfs.ErrChanged)
+		return fmt.Errorf("%s %s: expected %d bytes, found %d: %w", r.method, shown(r.url), o.Size, now.Size,
+			vfs.ErrChanged)
 	}
 	return nil
 }
@@ -198,5 +206,6 @@ func describeAnswer(key string, answer *http.Response) (described, error) {
 	if answer.ContentLength < 0 {
 		return described{}, permanent{fmt.Errorf("the answer has no Content-Length: %w", syscall.EIO)}
 	}
-	return described{object.Object{Key: key, Size: answer.ContentLength, Modified: modified(answer.Header)}, validatorsOf(answer.Header)}, nil
+	return described{object.Object{Key: key, Size: answer.ContentLength, Modified: modified(answer.Header)},
+		validatorsOf(answer.Header)}, nil
 }

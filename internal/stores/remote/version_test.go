@@ -70,7 +70,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		what = s.head
 	}
 	s.says(w.Header(), what)
-	if want := r.Header.Get("If-Match"); want != "" && !s.ignores && what.tag == "strong" && want != w.Header().Get("Etag") {
+	if want := r.Header.Get("If-Match"); want != "" && !s.ignores && what.tag == "strong" &&
+		want != w.Header().Get("Etag") {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return
 	}
@@ -97,7 +98,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // showsChange reports whether the server says something that differs after the change.
 func (s *server) showsChange() bool {
 	return s.change.longer || s.head.tag == "strong" || s.get.tag == "strong" ||
-		s.change.weak && (s.head.tag == "weak" || s.get.tag == "weak") || s.change.time && (s.head.changed || s.get.changed)
+		s.change.weak && (s.head.tag == "weak" || s.get.tag == "weak") ||
+		s.change.time && (s.head.changed || s.get.changed)
 }
 
 // servers yields all servers.
@@ -110,7 +112,8 @@ func servers(yield func(server) bool) {
 		for _, get := range all {
 			for n := range 1 << 6 {
 				flag := func(bit int) bool { return n>>bit&1 == 1 }
-				s := server{head: head, get: get, change: change{true, flag(0), flag(1), flag(2)}, ignores: flag(3), noSize: flag(4), whole: flag(5)}
+				s := server{head: head, get: get, change: change{true, flag(0), flag(1), flag(2)}, ignores: flag(3),
+					noSize: flag(4), whole: flag(5)}
 				if !yield(s) {
 					return
 				}
@@ -119,8 +122,8 @@ func servers(yield func(server) bool) {
 	}
 }
 
-// readWhileChanging opens an object, reads three times, and lets it change before the read with the number moment. All bytes are of one version, or a
-// read fails, if the server shows the change. Nothing fails without a change.
+// readWhileChanging opens an object, reads three times, and lets it change before the read with the number moment. All
+// bytes are of one version, or a read fails, if the server shows the change. Nothing fails without a change.
 func readWhileChanging(t *testing.T, b object.Bucket, name string, moment int, s *server, shows bool) {
 	t.Helper()
 	o, err := b.Head(t.Context(), "x")
@@ -147,9 +150,9 @@ func readWhileChanging(t *testing.T, b object.Bucket, name string, moment int, s
 	}
 }
 
-// TestOneVersion: an object changes before the first, the second or the third read of an open file, or not at all, on servers that say any
-// of ETag, weak ETag, time of the last change and size in answers to HEAD and GET. All bytes are of one version, or a read fails, if the server says
-// anything that differs. The next open shows the new bytes.
+// TestOneVersion: an object changes before the first, the second or the third read of an open file, or not at all, on
+// servers that say any of ETag, weak ETag, time of the last change and size in answers to HEAD and GET. All bytes are
+// of one version, or a read fails, if the server says anything that differs. The next open shows the new bytes.
 func TestOneVersion(t *testing.T) {
 	noAWS(t)
 	cases, promised := 0, 0
@@ -178,11 +181,13 @@ func TestOneVersion(t *testing.T) {
 	t.Logf("%d cases, %d with a promise", cases, promised)
 }
 
-// TestOneGeneration: the same for Google Cloud Storage, with generations and times in descriptions and in answers to reads.
+// TestOneGeneration: the same for Google Cloud Storage, with generations and times in descriptions and in answers to
+// reads.
 func TestOneGeneration(t *testing.T) {
 	for n := range 1 << 6 {
 		flag := func(bit int) bool { return n>>bit&1 == 1 }
-		describesGeneration, describesTime, readsGeneration, changesTime, longer, ignores := flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)
+		describesGeneration, describesTime, readsGeneration, changesTime, longer, ignores := flag(0), flag(1), flag(2),
+			flag(3), flag(4), flag(5)
 		shows := describesGeneration || readsGeneration || describesTime && changesTime || longer
 		for moment := range 4 {
 			s := &server{change: change{content: true, time: changesTime, longer: longer}}
@@ -211,7 +216,8 @@ func TestOneGeneration(t *testing.T) {
 				if !describesTime {
 					updated = "0001-01-01T00:00:00Z"
 				}
-				fmt.Fprintf(w, `{"name":"d/x","size":"%d","generation":"%s","updated":"%s"}`, len(s.content()), generation, updated)
+				fmt.Fprintf(w, `{"name":"d/x","size":"%d","generation":"%s","updated":"%s"}`, len(s.content()),
+					generation, updated)
 			})
 			name := fmt.Sprintf("case %06b, change before read %d", n, moment)
 			readWhileChanging(t, b, name, moment, s, shows)
@@ -253,7 +259,8 @@ func TestRequestsOfVersions(t *testing.T) {
 
 // TestParseVersion: a version has the validators that it was made of.
 func TestParseVersion(t *testing.T) {
-	for _, v := range []validators{{strong: `"a"`}, {strong: "17"}, {weak: `"w W/x"`}, {changed: "60"}, {weak: `"w"`, changed: "60"}} {
+	for _, v := range []validators{{strong: `"a"`}, {strong: "17"}, {weak: `"w W/x"`}, {changed: "60"},
+		{weak: `"w"`, changed: "60"}} {
 		if got := parseVersion(v.version()); got != v {
 			t.Errorf("%+v: got %+v from %q", v, got, v.version())
 		}
@@ -263,13 +270,18 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
-// TestListingsWithoutVersion: objects of listings that have no ETag or generation are described by Head: the time alone is not enough if reads say more.
+// TestListingsWithoutVersion: objects of listings that have no ETag or generation are described by Head: the time alone
+// is not enough if reads say more.
 func TestListingsWithoutVersion(t *testing.T) {
-	p, err := parseS3Page([]byte(`<ListBucketResult><Contents><Key>d/a</Key><Size>26</Size><LastModified>2024-05-06T07:08:09Z</LastModified></Contents></ListBucketResult>`), "d/")
-	if want := (object.Object{Key: "a", Size: -1}); err != nil || len(p.objects) != 1 || p.objects[0].Size != want.Size || p.objects[0].Version != "" {
+	p, err := parseS3Page(
+		[]byte(
+			`<ListBucketResult><Contents><Key>d/a</Key><Size>26</Size><LastModified>2024-05-06T07:08:09Z</LastModified></Contents></ListBucketResult>`), "d/")
+	if want := (object.Object{Key: "a", Size: -1}); err != nil || len(p.objects) != 1 ||
+		p.objects[0].Size != want.Size || p.objects[0].Version != "" {
 		t.Errorf("S3: got %+v, %v", p, err)
 	}
-	p, err = parseGCSPage(strings.NewReader(`{"items":[{"name":"d/a","size":"26"},{"name":"d/b","size":"26","generation":"1"}]}`), "d/")
+	p, err = parseGCSPage(
+		strings.NewReader(`{"items":[{"name":"d/a","size":"26"},{"name":"d/b","size":"26","generation":"1"}]}`), "d/")
 	sizes := []int64{-1, 26}
 	if err != nil || len(p.objects) != 2 || !slices.Equal([]int64{p.objects[0].Size, p.objects[1].Size}, sizes) {
 		t.Errorf("GCS: got %+v, %v", p, err)

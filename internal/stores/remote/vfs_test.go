@@ -48,7 +48,8 @@ func TestFileSystems(t *testing.T) {
 
 func allow(*http.Request) string { return "" }
 
-// below returns the keys that start with prefix, those that have a slash after it cut after the slash, each once and in order.
+// below returns the keys that start with prefix, those that have a slash after it cut after the slash, each once and in
+// order.
 func below(objects map[string]string, prefix, delimiter string) (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(objects)) {
 		rest, ok := strings.CutPrefix(key, prefix)
@@ -65,7 +66,8 @@ func below(objects map[string]string, prefix, delimiter string) (keys []string) 
 // serveGCS is a small server of Google Cloud Storage with bucket b.
 func serveGCS(objects map[string]string) http.HandlerFunc {
 	describe := func(key string) map[string]any {
-		return map[string]any{"name": key, "size": fmt.Sprint(len(objects[key])), "generation": fmt.Sprint(len(objects[key]) + 1), "updated": "2024-05-06T07:08:09.5Z"}
+		return map[string]any{"name": key, "size": fmt.Sprint(len(objects[key])),
+			"generation": fmt.Sprint(len(objects[key]) + 1), "updated": "2024-05-06T07:08:09.5Z"}
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -111,7 +113,8 @@ func serveIndexes(objects map[string]string) http.HandlerFunc {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, "<title>Index of /%s</title>", html.EscapeString(key))
 			for _, f := range found {
-				fmt.Fprintf(w, `<a href="%s">x</a>`, html.EscapeString((&url.URL{Path: strings.TrimPrefix(f, key)}).String()))
+				fmt.Fprintf(w, `<a href="%s">x</a>`,
+					html.EscapeString((&url.URL{Path: strings.TrimPrefix(f, key)}).String()))
 			}
 		case len(below(objects, key+"/", "/")) > 0:
 			http.Redirect(w, r, r.URL.EscapedPath()+"/", http.StatusMovedPermanently)

@@ -62,7 +62,8 @@ type secret struct{ host, user, query string }
 // digests are the digests of secrets. Each takes about 15 ms, and the layers of a dataset have the same.
 var digests sync.Map
 
-// digestOf returns a digest from which a weak password cannot be guessed soon: it is in files of a disk cache that a group may share.
+// digestOf returns a digest from which a weak password cannot be guessed soon: it is in files of a disk cache that a
+// group may share.
 func digestOf(s secret) string {
 	if known, ok := digests.Load(s); ok {
 		return known.(string)
@@ -89,12 +90,14 @@ func (b *web) url(key string) *url.URL {
 	return &u
 }
 
-// ask returns a request for an object or a directory. Some servers compress what they send, unless the header says otherwise. A name that
-// a server may take for a path out of the source is an error, and not absent: metadata can have any name.
+// ask returns a request for an object or a directory. Some servers compress what they send, unless the header says
+// otherwise. A name that a server may take for a path out of the source is an error, and not absent: metadata can have
+// any name.
 func (b *web) ask(method, key string) (request, error) {
 	r := request{method, b.url(key), http.Header{"Accept-Encoding": {"identity"}}}
 	if key != "" && mayLeave(strings.TrimSuffix(key, "/")) {
-		return r, fmt.Errorf("%s %s: a server may read the name as a path that leads out of the source: %w", method, shown(r.url), fs.ErrInvalid)
+		return r, fmt.Errorf("%s %s: a server may read the name as a path that leads out of the source: %w", method,
+			shown(r.url), fs.ErrInvalid)
 	}
 	return r, nil
 }
@@ -126,7 +129,8 @@ func (b *web) Head(ctx context.Context, key string) (o object.Object, err error)
 	}
 	if err == nil && o.Version == "" {
 		b.plain.Do(func() {
-			b.log.Warn("the server gives neither ETag nor Last-Modified: changes of files will not be noticed", "url", b.URL())
+			b.log.Warn("the server gives neither ETag nor Last-Modified: changes of files will not be noticed", "url",
+				b.URL())
 		})
 	}
 	return o, err
@@ -153,8 +157,8 @@ func (b *web) ReadParts(ctx context.Context, o object.Object, parts []vfs.Range)
 	return b.readParts(ctx, r, o, parts, versioned{validatorsOf, b.Head})
 }
 
-// List implements [object.Bucket] for directories: the prefix is "" or ends with "/", and the delimiter is "/". Sizes are -1, and
-// there are no versions: [web.Head] knows them.
+// List implements [object.Bucket] for directories: the prefix is "" or ends with "/", and the delimiter is "/". Sizes
+// are -1, and there are no versions: [web.Head] knows them.
 func (b *web) List(ctx context.Context, prefix, after, delimiter string) iter.Seq2[[]object.Object, error] {
 	return func(yield func([]object.Object, error) bool) {
 		if delimiter != "/" || prefix != "" && !strings.HasSuffix(prefix, "/") {
@@ -182,7 +186,10 @@ func (b *web) index(ctx context.Context, prefix string) (found *names, err error
 	}
 	r.header.Set("Accept", "application/json, text/html;q=0.9")
 	err = b.do(ctx, r, func(answer *http.Response) (err error) {
-		found, err = readAnswer(answer, maxIndex, func(body *answerBody) (*names, error) { return parseIndex(answer, body) })
+		found, err = readAnswer(answer, maxIndex, func(body *answerBody) (*names,
+			error) {
+			return parseIndex(answer, body)
+		})
 		return err
 	})
 	var f *failure

@@ -12,29 +12,31 @@ import (
 )
 
 func TestWeb(t *testing.T) {
-	b := open(t, "https://user:pw@example.org/a%20b/?token=t#x", Options{}, func(w http.ResponseWriter, r *http.Request) {
-		user, password, _ := r.BasicAuth()
-		if user != "user" || password != "pw" || r.URL.Query().Get("token") != "t" || r.Header.Get("Accept-Encoding") != "identity" {
-			w.WriteHeader(401)
-			return
-		}
-		switch r.URL.EscapedPath() {
-		case "/a%20b/":
-			w.Header().Set("Content-Type", "text/html")
-			w.Write([]byte(`<title>Index of /a b/</title><a href="c%25d">c</a><a href="e/">e</a>`))
-		case "/a%20b/c%25d":
-			w.Header().Set("Etag", `"v1"`)
-			serve(w, r, alphabet)
-		case "/a%20b/e", "/a%20b/shut":
-			http.Redirect(w, r, r.URL.Path+"/?"+r.URL.RawQuery, http.StatusMovedPermanently)
-		case "/a%20b/shut/":
-			w.WriteHeader(403)
-		case "/a%20b/page":
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		default:
-			w.WriteHeader(404)
-		}
-	})
+	b := open(t, "https://user:pw@example.org/a%20b/?token=t#x", Options{},
+		func(w http.ResponseWriter, r *http.Request) {
+			user, password, _ := r.BasicAuth()
+			if user != "user" || password != "pw" || r.URL.Query().Get("token") != "t" ||
+				r.Header.Get("Accept-Encoding") != "identity" {
+				w.WriteHeader(401)
+				return
+			}
+			switch r.URL.EscapedPath() {
+			case "/a%20b/":
+				w.Header().Set("Content-Type", "text/html")
+				w.Write([]byte(`<title>Index of /a b/</title><a href="c%25d">c</a><a href="e/">e</a>`))
+			case "/a%20b/c%25d":
+				w.Header().Set("Etag", `"v1"`)
+				serve(w, r, alphabet)
+			case "/a%20b/e", "/a%20b/shut":
+				http.Redirect(w, r, r.URL.Path+"/?"+r.URL.RawQuery, http.StatusMovedPermanently)
+			case "/a%20b/shut/":
+				w.WriteHeader(403)
+			case "/a%20b/page":
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			default:
+				w.WriteHeader(404)
+			}
+		})
 	if got := b.URL(); got != "https://example.org/a%20b" {
 		t.Errorf("got %s", got)
 	}
@@ -96,10 +98,11 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRedirectChains: all chains of up to three redirects. None of them leads from https to http, and the password and a token reach only the
-// server that they are for.
+// TestRedirectChains: all chains of up to three redirects. None of them leads from https to http, and the password and
+// a token reach only the server that they are for.
 func TestRedirectChains(t *testing.T) {
-	hops := []string{"http://h/d", "https://h/d", "https://H:443/d", "http://h:443/d", "https://h:444/d", "https://sub.h/d", "http://other/d", "https://other/d"}
+	hops := []string{"http://h/d", "https://h/d", "https://H:443/d", "http://h:443/d", "https://h:444/d",
+		"https://sub.h/d", "http://other/d", "https://other/d"}
 	var chains [][]string
 	for _, start := range []string{"http://h/d", "https://h/d"} {
 		for text := range sequences(3, []string{"0", "1", "2", "3", "4", "5", "6", "7"}) {
@@ -121,7 +124,8 @@ func TestRedirectChains(t *testing.T) {
 				start = first
 			}
 			b := open(t, start, Options{}, func(w http.ResponseWriter, r *http.Request) {
-				ofFirst := strings.HasPrefix(first, r.URL.Scheme+"://h/") && (r.URL.Host == "h" || strings.ToLower(r.URL.Host) == "h:443" && r.URL.Scheme == "https")
+				ofFirst := strings.HasPrefix(first, r.URL.Scheme+"://h/") && (r.URL.Host == "h" ||
+					strings.ToLower(r.URL.Host) == "h:443" && r.URL.Scheme == "https")
 				if secret := r.Header.Get("Authorization"); secret != "" && !ofFirst || secret == "" && requests == 0 {
 					t.Errorf("%v: request %d to %v has %q", chain, requests, r.URL, secret)
 				}
@@ -157,17 +161,19 @@ func TestValidators(t *testing.T) {
 		{"", "", ""},
 	} {
 		var log strings.Builder
-		b := open(t, "http://h", Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Etag", c.etag)
-			w.Header().Set("Last-Modified", c.modified)
-			w.Header().Set("Content-Length", "5")
-		})
+		b := open(t, "http://h", Options{Log: slog.New(slog.NewTextHandler(&log, nil))},
+			func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Etag", c.etag)
+				w.Header().Set("Last-Modified", c.modified)
+				w.Header().Set("Content-Length", "5")
+			})
 		for range 2 {
 			if o, err := b.Head(t.Context(), "x"); o.Version != c.want || err != nil {
 				t.Errorf("%+v: got %q, %v", c, o.Version, err)
 			}
 		}
-		if said := strings.Count(log.String(), "neither ETag nor Last-Modified"); (said == 1) != (c.want == "") || said > 1 {
+		if said := strings.Count(log.String(), "neither ETag nor Last-Modified"); (said == 1) != (c.want == "") ||
+			said > 1 {
 			t.Errorf("%+v: logged %s", c, log.String())
 		}
 	}

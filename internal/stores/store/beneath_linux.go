@@ -78,7 +78,8 @@ func (b *beneath) Lstat(name string) (fs.FileInfo, error) {
 }
 
 func (b *beneath) stat(name string, flags uint64, fallback func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
-	if info, err := b.statEntry(name); err != errUndecided && (err != nil || flags&unix.O_NOFOLLOW != 0 || info.Mode()&fs.ModeSymlink == 0) {
+	if info, err := b.statEntry(name); err != errUndecided && (err != nil || flags&unix.O_NOFOLLOW != 0 ||
+		info.Mode()&fs.ModeSymlink == 0) {
 		return info, err
 	}
 	fd, err := b.openat2(name, unix.O_PATH|flags)
@@ -92,8 +93,8 @@ func (b *beneath) stat(name string, flags uint64, fallback func(string) (fs.File
 	return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
 }
 
-// statEntry describes an entry of the directory without following a link, so that it cannot lead out. That is one system call, and not three
-// as for other paths.
+// statEntry describes an entry of the directory without following a link, so that it cannot lead out. That is one
+// system call, and not three as for other paths.
 func (b *beneath) statEntry(name string) (info fs.FileInfo, err error) {
 	if name == ".." || strings.Contains(name, "/") {
 		return nil, errUndecided

@@ -55,7 +55,8 @@ func TestInfo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fs.FormatFileInfo(got) != fs.FormatFileInfo(want) || got.IsDir() != want.IsDir() || vfs.VersionOf(got) != vfs.VersionOf(want) {
+			if fs.FormatFileInfo(got) != fs.FormatFileInfo(want) || got.IsDir() != want.IsDir() ||
+				vfs.VersionOf(got) != vfs.VersionOf(want) {
 				t.Errorf("got %s, expected %s", fs.FormatFileInfo(got), fs.FormatFileInfo(want))
 			}
 			if !reflect.DeepEqual(got.Sys(), want.Sys()) {

@@ -6,8 +6,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// readCached fills the ranges that need no request. It returns the others, and their indexes in ranges: those are all if the file is
-// no [vfs.ObjectFile]. Ranges of a disk are not joined over gaps, and wait for no slot.
+// readCached fills the ranges that need no request. It returns the others, and their indexes in ranges: those are all
+// if the file is no [vfs.ObjectFile]. Ranges of a disk are not joined over gaps, and wait for no slot.
 func (f *readable) readCached(ctx context.Context, ranges []vfs.Range) (rest []vfs.Range, index []int) {
 	c, ok := f.File.(vfs.ObjectFile)
 	if !ok || ctx.Err() != nil {

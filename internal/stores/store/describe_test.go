@@ -135,7 +135,8 @@ func TestDescribeRemoved(t *testing.T) {
 		for i, name := range []string{"color", "empty", "file", "link"} {
 			e := found[i]
 			there := i < 2
-			if e.Name() != name || (e.Err == nil) != there || there && !e.Info.IsDir() || !there && !errors.Is(e.Err, fs.ErrNotExist) {
+			if e.Name() != name || (e.Err == nil) != there || there && !e.Info.IsDir() ||
+				!there && !errors.Is(e.Err, fs.ErrNotExist) {
 				t.Errorf("late %v, %s: got %s, %v, %v", late, name, e.Name(), e.Info, e.Err)
 			}
 			if e.Name() == "file" && e.Err != nil && e.Err.Error() != "stat file: no such file or directory" {
@@ -162,7 +163,8 @@ func TestDescribeLate(t *testing.T) {
 	}{
 		{"late from the start", makeLate, 100, roundTrip, 1 + 10, 100},
 		{"the first answer is late", func(*Scheduled) {}, 111, roundTrip, 1 + 1 + 9, 111},
-		{"one late answer of a prompt source", func(s *Scheduled) { setLate(s, false) }, 999, roundTrip, 1 + 1 + 1, 999},
+		{"one late answer of a prompt source", func(s *Scheduled) { setLate(s, false) }, 999, roundTrip, 1 + 1 + 1,
+			999},
 		{"prompt", func(*Scheduled) {}, 100, time.Microsecond, 1 + 1000, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -172,7 +174,8 @@ func TestDescribeLate(t *testing.T) {
 			start := time.Now()
 			found, err := collect(s.Describe("dir", func(string) bool { return true }))
 			if took := time.Since(start); took != c.trips*c.takes || server.most != c.most || err != nil {
-				t.Errorf("%s: %v, %d in flight, %v; expected %v, %d", c.name, took, server.most, err, c.trips*c.takes, c.most)
+				t.Errorf("%s: %v, %d in flight, %v; expected %v, %d", c.name, took, server.most, err, c.trips*c.takes,
+					c.most)
 			}
 			for i, d := range found {
 				if d.Err != nil || d.Info.Size() != int64(i) || d.Info.Name() != d.Name() {
@@ -204,7 +207,8 @@ func (l describes) Describe(dir string, wanted func(string) bool) iter.Seq2[[]vf
 func TestDescribeOfSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &remote{FS: fstest.MapFS{"a": {}, "b": {}, "c": {}}}
-		found, err := collect(Schedule(describes{server}, Options{}).Describe(".", func(name string) bool { return name > "a" }))
+		found, err := collect(Schedule(describes{server}, Options{}).Describe(".",
+			func(name string) bool { return name > "a" }))
 		if len(found) != 2 || err != nil || len(server.requests) != 1 {
 			t.Errorf("got %v, %v after %v", found, err, server.requests)
 		}
@@ -232,7 +236,8 @@ func BenchmarkDescribe(b *testing.B) {
 		list func() (int, error)
 	}{
 		{"list", func() (int, error) { found, err := d.ReadDir("."); return len(found), err }},
-		{"by path", func() (int, error) { found, err := collect(vfs.Describe(byPath{d}, ".", all)); return len(found), err }},
+		{"by path",
+			func() (int, error) { found, err := collect(vfs.Describe(byPath{d}, ".", all)); return len(found), err }},
 		{"describe", func() (int, error) { found, err := collect(d.Describe(".", all)); return len(found), err }},
 		{"scheduled", func() (int, error) {
 			found, err := collect(Schedule(d, Options{}).Describe(".", all))

@@ -18,8 +18,8 @@
 // faster. If the source is late, it has up to [Options].Depth reads in flight, and as many lookups, and joins
 // reads of neighbouring bytes.
 //
-// A late source is distant if its reads take longer than 3 ms, by the same rule. Then long requests take little longer than short ones:
-// see [vfs.Speed]. An object store is always late, and its requests should always be long.
+// A late source is distant if its reads take longer than 3 ms, by the same rule. Then long requests take little longer
+// than short ones: see [vfs.Speed]. An object store is always late, and its requests should always be long.
 //
 // # Decisions
 //

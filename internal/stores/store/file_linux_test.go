@@ -45,7 +45,8 @@ func TestWillNeed(t *testing.T) {
 	defer opened.Close()
 	advised := opened.(vfs.Advisor)
 	advised.WillNeed(off, n)
-	for end := time.Now().Add(time.Minute); cached(t, f, off, n) < n; time.Sleep(time.Millisecond) { // until the disk has answered
+	// until the disk has answered
+	for end := time.Now().Add(time.Minute); cached(t, f, off, n) < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d of %d bytes are in the page cache a minute after the advice", cached(t, f, off, n), n)
 		}
@@ -66,7 +67,8 @@ func cached(t *testing.T, f *os.File, off, n int64) int64 {
 	}
 	defer unix.Munmap(p)
 	pages := make([]byte, int(n)/os.Getpagesize())
-	if _, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&p[0])), uintptr(n), uintptr(unsafe.Pointer(&pages[0]))); err != 0 {
+	if _, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&p[0])), uintptr(n),
+		uintptr(unsafe.Pointer(&pages[0]))); err != 0 {
 		t.Fatal(err)
 	}
 	bytes := int64(0)

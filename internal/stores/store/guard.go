@@ -19,9 +19,9 @@ import (
 //
 // A guard uses absolute paths.
 type guard struct {
-	// start is the directory where the way to a file starts. Names are relative to base, which is relative to start. top is
-	// the directory above which permissions do not count, because the user who mounts allows access to all below it; "" if
-	// all directories count.
+	// start is the directory where the way to a file starts. Names are relative to base, which is relative to start.
+	// top is the directory above which permissions do not count, because the user who mounts allows access to all below
+	// it; "" if all directories count.
 	start, base, top string
 	lstat            func(name string) (fs.FileInfo, error)
 	readlink         func(name string) (string, error)
@@ -44,8 +44,8 @@ const (
 	maxLinks = 40     // on one path, as in the kernel
 )
 
-// restrict returns info with permissions for users who may reach the file. info describes the file with a name relative to
-// base. link says that the last element of the name is a symbolic link, which was followed.
+// restrict returns info with permissions for users who may reach the file. info describes the file with a name relative
+// to base. link says that the last element of the name is a symbolic link, which was followed.
 func (g *guard) restrict(name string, info fs.FileInfo, link bool) (fs.FileInfo, error) {
 	if name == "." {
 		reach, found, err := g.walk(g.start, split(g.base))
@@ -88,8 +88,8 @@ func (g *guard) way(name string) (way, error) {
 	return w, nil
 }
 
-// ofListed returns the access of the owner alone if a file has an access control list, because its permission bits do not
-// show which other users may read it. Without a list, it returns access without restrictions.
+// ofListed returns the access of the owner alone if a file has an access control list, because its permission bits do
+// not show which other users may read it. Without a list, it returns access without restrictions.
 func (g *guard) ofListed(name string, info fs.FileInfo) access.Access {
 	if !hasACL(g.pathOf(name)) {
 		return access.Unrestricted
@@ -99,7 +99,8 @@ func (g *guard) ofListed(name string, info fs.FileInfo) access.Access {
 	return owner
 }
 
-// search returns the access of users who may search a directory and the directories above it, up to top. dir has no links.
+// search returns the access of users who may search a directory and the directories above it, up to top. dir has no
+// links.
 func (g *guard) search(dir string) (access.Access, error) {
 	if w, ok := recent(g, g.dirs, dir); ok {
 		return w.access, nil
@@ -121,7 +122,8 @@ func (g *guard) search(dir string) (access.Access, error) {
 	return w.access, nil
 }
 
-// recent returns what a map of the guard has for a name, if it counts. So a guard may notice a change of permissions ttl.Least later.
+// recent returns what a map of the guard has for a name, if it counts. So a guard may notice a change of permissions
+// ttl.Least later.
 func recent(g *guard, m map[string]way, name string) (way, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,8 +141,8 @@ func remember(g *guard, m map[string]way, name string, w way) {
 	m[name] = w
 }
 
-// walk returns the access of users who may reach a file from dir, and the absolute path of the file without links. rest has
-// the elements of its path from dir.
+// walk returns the access of users who may reach a file from dir, and the absolute path of the file without links. rest
+// has the elements of its path from dir.
 func (g *guard) walk(dir string, rest []string) (reach access.Access, found string, err error) {
 	reach = access.Unrestricted
 	for links := 0; len(rest) > 0; {
@@ -183,7 +185,8 @@ func guardBeneath(b *beneath) *guard {
 		readlink: func(name string) (string, error) {
 			target, err := b.Readlink(inside(name))
 			if err == nil && path.IsAbs(target) {
-				err = &fs.PathError{Op: "readlink", Path: name, Err: syscall.EXDEV} // changed since the link was followed
+				// changed since the link was followed
+				err = &fs.PathError{Op: "readlink", Path: name, Err: syscall.EXDEV}
 			}
 			return target, err
 		},
@@ -191,10 +194,11 @@ func guardBeneath(b *beneath) *guard {
 	}
 }
 
-// guardAnywhere returns a guard for the files in a directory whose links lead anywhere. If whole, all directories on the way
-// to the directory count, also those that links in its path lead through.
+// guardAnywhere returns a guard for the files in a directory whose links lead anywhere. If whole, all directories on
+// the way to the directory count, also those that links in its path lead through.
 func guardAnywhere(dir string, whole bool) *guard {
-	g := &guard{start: dir, top: dir, dirs: map[string]way{}, ways: map[string]way{}, readlink: os.Readlink, pathOf: func(name string) string { return name }}
+	g := &guard{start: dir, top: dir, dirs: map[string]way{}, ways: map[string]way{}, readlink: os.Readlink,
+		pathOf: func(name string) string { return name }}
 	if whole {
 		g.start, g.base, g.top = "/", dir, ""
 	}

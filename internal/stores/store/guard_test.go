@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// guarded writes a tree of directories with modes, files and links, and opens it both ways with a guard. An entry that ends with
-// a slash is a directory, "a -> b" is a link.
+// guarded writes a tree of directories with modes, files and links, and opens it both ways with a guard. An entry that
+// ends with a slash is a directory, "a -> b" is a link.
 func guarded(t *testing.T, entries map[string]fs.FileMode) map[string]*Dir {
 	t.Helper()
 	top := t.TempDir()
@@ -59,17 +59,23 @@ func guarded(t *testing.T, entries map[string]fs.FileMode) map[string]*Dir {
 }
 
 func TestGuard(t *testing.T) {
-	const shown, hidden = 0o444, 0o400 // the read permissions of a file that all users may reach, and of one that they may not
+	// the read permissions of a file that all users may reach, and of one that they may not
+	const shown, hidden = 0o444, 0o400
 	dirs := guarded(t, map[string]fs.FileMode{
-		"file": 0o644, "open/file": 0o644, "open/dir/file": 0o644, "closed/": 0o700, "closed/file": 0o644, "closed/open/file": 0o644, "closed/open/": 0o755,
+		"file": 0o644, "open/file": 0o644, "open/dir/file": 0o644, "closed/": 0o700, "closed/file": 0o644,
+		"closed/open/file": 0o644, "closed/open/": 0o755,
 		"search/": 0o711, "search/file": 0o644,
-		"link -> file": 0, "to-closed -> closed/file": 0, "to-dir -> closed/open": 0, "round -> closed/../file": 0, "open/up -> ../file": 0,
-		"first -> closed/second": 0, "closed/second -> ../file": 0, "open/dir/far -> ../../closed/open/file": 0, "dot -> .": 0, "dots -> open/..": 0,
+		"link -> file": 0, "to-closed -> closed/file": 0, "to-dir -> closed/open": 0, "round -> closed/../file": 0,
+		"open/up -> ../file":     0,
+		"first -> closed/second": 0, "closed/second -> ../file": 0, "open/dir/far -> ../../closed/open/file": 0,
+		"dot -> .": 0, "dots -> open/..": 0,
 	})
 	for name, want := range map[string]fs.FileMode{
-		"file": shown, "open/file": shown, "open/dir/file": shown, "search/file": shown, "link": shown, "open/up": shown,
-		"closed/file": hidden, "closed/open/file": hidden, "to-closed": hidden, "to-dir/file": hidden, "open/dir/far": hidden,
-		"round": hidden, "first": hidden, // a user cannot pass closed, though the file lies elsewhere
+		"file": shown, "open/file": shown, "open/dir/file": shown, "search/file": shown, "link": shown,
+		"open/up":     shown,
+		"closed/file": hidden, "closed/open/file": hidden, "to-closed": hidden, "to-dir/file": hidden,
+		"open/dir/far": hidden,
+		"round":        hidden, "first": hidden, // a user cannot pass closed, though the file lies elsewhere
 		"dot/file": shown, "dot/closed/file": hidden, "dots/file": shown, "dots/dots/to-closed": hidden,
 	} {
 		for way, d := range dirs {
@@ -86,7 +92,8 @@ func TestGuard(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]fs.FileMode{".": 0o755, "open": 0o755, "closed": 0o700, "to-dir": 0o500, "search": 0o711, "dot": 0o755} {
+	for name, want := range map[string]fs.FileMode{".": 0o755, "open": 0o755, "closed": 0o700, "to-dir": 0o500,
+		"search": 0o711, "dot": 0o755} {
 		for way, d := range dirs {
 			if info, err := d.Stat(name); err != nil || info.Mode().Perm() != want {
 				t.Errorf("%s: directory %s: %v, %v, want %v", way, name, info, err, want)
@@ -99,7 +106,8 @@ func TestGuard(t *testing.T) {
 func TestGuardOutside(t *testing.T) {
 	above := t.TempDir()
 	file := filepath.Join(above, "private", "data", "file")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("x"), 0o644), os.Chmod(filepath.Join(above, "private"), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("x"), 0o644),
+		os.Chmod(filepath.Join(above, "private"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	for _, whole := range []bool{false, true} {
@@ -127,15 +135,16 @@ func TestGuardOutside(t *testing.T) {
 	}
 }
 
-// TestGuardOutsideByLink: if the path of a directory outside of a source has a link, the directories that the link leads
-// through count.
+// TestGuardOutsideByLink: if the path of a directory outside of a source has a link, the directories that the link
+// leads through count.
 func TestGuardOutsideByLink(t *testing.T) {
 	above := t.TempDir()
 	file := filepath.Join(above, "private", "data", "file")
 	if err := errors.Join(
 		os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("x"), 0o644),
 		os.Chmod(above, 0o755), os.Chmod(filepath.Dir(above), 0o755),
-		os.Symlink("private", filepath.Join(above, "link")), os.Symlink("../private/data", filepath.Join(above, "private", "again")),
+		os.Symlink("private", filepath.Join(above, "link")),
+		os.Symlink("../private/data", filepath.Join(above, "private", "again")),
 		os.Symlink(filepath.Join(above, "private", "data"), filepath.Join(above, "data")),
 	); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,8 @@ func tree(t *testing.T) (d *Dir, path string) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{path + "/file", path + "/color/1/x0.wkw", above + "/secret", above + "/elsewhere/secret"} {
+	for _, name := range []string{path + "/file", path + "/color/1/x0.wkw", above + "/secret",
+		above + "/elsewhere/secret"} {
 		if err := os.WriteFile(name, []byte("the bytes of "+filepath.Base(name)), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,8 @@ func tree(t *testing.T) (d *Dir, path string) {
 	for name, target := range map[string]string{
 		"link": "file", "layer": "color", "deep": "layer/1/x0.wkw", "round": "color/../file",
 		"dangling": "nothing", "self": "self", "ping": "pong", "pong": "ping",
-		"up": "../secret", "updir": "../elsewhere", "absolute": filepath.Join(above, "secret"), "out-and-in": "../source/file",
+		"up": "../secret", "updir": "../elsewhere", "absolute": filepath.Join(above, "secret"),
+		"out-and-in": "../source/file",
 	} {
 		if err := os.Symlink(target, filepath.Join(path, name)); err != nil {
 			t.Fatal(err)
@@ -121,7 +123,8 @@ func onDisk(t testing.TB, size int) (s *Scheduled, scheduled, plain fs.File) {
 // checkIdle checks that no request is in flight and no byte is reserved.
 func checkIdle(t *testing.T, s *Scheduled) {
 	t.Helper()
-	if s.Stats().InFlight != 0 || s.queue.reads.waiting.Len()+s.queue.lookups.waiting.Len() != 0 || !s.queue.bytes.TryAcquire(s.queue.most) {
+	if s.Stats().InFlight != 0 || s.queue.reads.waiting.Len()+s.queue.lookups.waiting.Len() != 0 ||
+		!s.queue.bytes.TryAcquire(s.queue.most) {
 		t.Error("something is in flight")
 	}
 	s.queue.bytes.Release(s.queue.most)

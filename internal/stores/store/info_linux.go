@@ -60,5 +60,6 @@ var modes = map[uint32]fs.FileMode{
 }
 
 func modeOf(m uint32) fs.FileMode {
-	return fs.FileMode(m&0o777) | modes[m&unix.S_IFMT] | modes[m&unix.S_ISGID] | modes[m&unix.S_ISUID] | modes[m&unix.S_ISVTX]
+	return fs.FileMode(
+		m&0o777) | modes[m&unix.S_IFMT] | modes[m&unix.S_ISGID] | modes[m&unix.S_ISUID] | modes[m&unix.S_ISVTX]
 }

@@ -12,8 +12,8 @@ const (
 	promptAnswer = 300 * time.Microsecond
 	promptByte   = time.Nanosecond
 
-	// A source is distant if its answers take longer than distantAnswer and promptByte for each byte. A file server does if it is far
-	// away or busy. Then a request of 512 KiB takes about as long as one of 64 KiB.
+	// A source is distant if its answers take longer than distantAnswer and promptByte for each byte. A file server
+	// does if it is far away or busy. Then a request of 512 KiB takes about as long as one of 64 KiB.
 	distantAnswer = 3 * time.Millisecond
 
 	// A source becomes late after this many late answers in a row. On a busy machine, answers of the page

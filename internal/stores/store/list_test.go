@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestList: List and Describe find what ReadDir finds, in a directory of several batches, too. A listing that is stopped
-// closes the directory.
+// TestList: List and Describe find what ReadDir finds, in a directory of several batches, too. A listing that is
+// stopped closes the directory.
 func TestList(t *testing.T) {
 	path := t.TempDir()
 	const n = vfs.BatchSize + 1000

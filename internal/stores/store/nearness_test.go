@@ -7,8 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestNear: an object store is near while its disk cache has all that is read. After a range that it does not have, it must have many in
-// a row.
+// TestNear: an object store is near while its disk cache has all that is read. After a range that it does not have, it
+// must have many in a row.
 func TestNear(t *testing.T) {
 	s := Schedule(halfCachedFS{fstest.MapFS{"f": {Data: make([]byte, 100)}}, false}, Options{Remote: true})
 	f, err := s.Open("f")
@@ -39,7 +39,8 @@ func TestNear(t *testing.T) {
 		{other, 10, 1, false},
 	} {
 		if read(step.off, step.n, step.times); vfs.SpeedOf(f).Near != step.near || vfs.SpeedOf(s).Near != step.near {
-			t.Errorf("after %d reads of %d bytes at %d: near %v, want %v", step.times, step.n, step.off, vfs.SpeedOf(f).Near, step.near)
+			t.Errorf("after %d reads of %d bytes at %d: near %v, want %v", step.times, step.n, step.off,
+				vfs.SpeedOf(f).Near, step.near)
 		}
 		if !s.Speed().Late {
 			t.Error("an object store is not late")

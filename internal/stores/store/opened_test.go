@@ -76,7 +76,8 @@ func TestAbilities(t *testing.T) {
 			makeLate(s)
 			advisor.WillNeed(0, 1)
 			if advice != before+1 {
-				t.Errorf("%s: passed on advice %d times, expected once, while the source is prompt", c.name, advice-before)
+				t.Errorf("%s: passed on advice %d times, expected once, while the source is prompt", c.name,
+					advice-before)
 			}
 		}
 		if c.fsys != fs.FS(d) {

@@ -21,10 +21,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestPanics injects a panic into each place of the package, while several readers read, look up and list. Each of them gets the right
-// answer, or the panic as an error. All slots are given back.
+// TestPanics injects a panic into each place of the package, while several readers read, look up and list. Each of them
+// gets the right answer, or the panic as an error. All slots are given back.
 func TestPanics(t *testing.T) {
-	for place, times := range map[string]int32{"store.read": 4, "store.ranges": 3, "store.lookup": 8, "store.describe": 2, "store.close": 1} {
+	for place, times := range map[string]int32{"store.read": 4, "store.ranges": 3, "store.lookup": 8,
+		"store.describe": 2, "store.close": 1} {
 		for _, late := range []bool{false, true} {
 			if !late && place == "store.ranges" {
 				continue
@@ -50,7 +51,8 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// useAll uses a source in all ways at the same time. The errors must be those of panics, at most one, and none at the end.
+// useAll uses a source in all ways at the same time. The errors must be those of panics, at most one, and none at the
+// end.
 func useAll(t *testing.T, late bool, place string) {
 	names := fstest.MapFS{}
 	for i := range 20 {
@@ -88,7 +90,8 @@ func useAll(t *testing.T, late bool, place string) {
 		synctest.Wait()
 		checkIdle(t, s)
 		checkIdle(t, listed)
-		if most := map[string]int{"store.close": 0, "store.ranges": 0}; failed > 1 || place == "store.close" && failed > most[place] {
+		if most := map[string]int{"store.close": 0, "store.ranges": 0}; failed > 1 ||
+			place == "store.close" && failed > most[place] {
 			t.Errorf("%d requests failed", failed)
 		}
 	}
@@ -150,12 +153,14 @@ func describeAll(t *testing.T, s *Scheduled) error {
 	return err
 }
 
-// TestPanicsOfFile: a file that panics fails only the ranges that it panics for, even if they are read with others in one request.
+// TestPanicsOfFile: a file that panics fails only the ranges that it panics for, even if they are read with others in
+// one request.
 func TestPanicsOfFile(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		s, f := open(t, panicking{pattern(1 << 20)}, Options{})
 		setLate(s, late)
-		ranges := []vfs.Range{{Off: 0, P: make([]byte, 7)}, {Off: 90, P: make([]byte, 20)}, {Off: 200, P: make([]byte, 20)}}
+		ranges := []vfs.Range{{Off: 0, P: make([]byte, 7)}, {Off: 90, P: make([]byte, 20)},
+			{Off: 200, P: make([]byte, 20)}}
 		vfs.ReadRanges(t.Context(), f, ranges)
 		for i, r := range ranges {
 			if boundary.Is(r.Err) != (i == 1) || r.Err == nil && wrong(r) >= 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// queue bounds and times the requests in flight. Reads have slots of their own, and lookups have others: if one kind gets no answer, the other
-// does not wait. Waiting requests get a slot in the order of their arrival.
+// queue bounds and times the requests in flight. Reads have slots of their own, and lookups have others: if one kind
+// gets no answer, the other does not wait. Waiting requests get a slot in the order of their arrival.
 //
 // One lock protects everything. A read takes it twice; more would slow down reads of the page cache.
 type queue struct {
@@ -41,7 +41,8 @@ func (q *queue) setLimits(l limits) { q.limits, q.bytes = l, semaphore.NewWeight
 // now returns the time since the epoch. It takes half the time of time.Now.
 func (q *queue) now() time.Duration { return time.Since(q.epoch) }
 
-// acquire waits for a free slot of a kind of request and starts a request in it. The error is ctx.Err() if ctx is done before.
+// acquire waits for a free slot of a kind of request and starts a request in it. The error is ctx.Err() if ctx is done
+// before.
 func (q *queue) acquire(ctx context.Context, m *meter) (slot int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -66,8 +67,8 @@ func (q *queue) acquire(ctx context.Context, m *meter) (slot int, err error) {
 	return 0, ctx.Err()
 }
 
-// tryAcquire starts a request in a free slot. If there is none, it returns a channel that will have one, and its position among those that
-// wait.
+// tryAcquire starts a request in a free slot. If there is none, it returns a channel that will have one, and its
+// position among those that wait.
 func (q *queue) tryAcquire(m *meter) (slot int, turn chan int, position *list.Element) {
 	now := q.now()
 	q.mu.Lock()

@@ -13,8 +13,8 @@ import (
 
 // limits bound the requests to a late source. Tests make them small, so that small files reach them.
 type limits struct {
-	// longest is the maximum size of a request in bytes of whole pages, a power of two. Long ranges are cut at its multiples, so that no
-	// two requests need the same page.
+	// longest is the maximum size of a request in bytes of whole pages, a power of two. Long ranges are cut at its
+	// multiples, so that no two requests need the same page.
 	longest int64
 	page    int64 // a power of two
 	// gap is the maximum number of bytes between two ranges that are read in one request.
@@ -24,9 +24,9 @@ type limits struct {
 }
 
 const (
-	// maxRequest is the longest request to a file server. NFS requests up to 1 MiB at a time. FUSE requests 128 KiB at a time, one
-	// after the other, unless it bypasses the page cache: a request of 256 KiB then takes two round trips, and one of 1 MiB five. Four
-	// blocks that do not compress have a little more than 128 KiB.
+	// maxRequest is the longest request to a file server. NFS requests up to 1 MiB at a time. FUSE requests 128 KiB at
+	// a time, one after the other, unless it bypasses the page cache: a request of 256 KiB then takes two round trips,
+	// and one of 1 MiB five. Four blocks that do not compress have a little more than 128 KiB.
 	maxRequest = 256 << 10
 	pageSize   = 4 << 10
 
@@ -37,12 +37,12 @@ const (
 	// maxGap takes 65 µs at 1 GB/s. At 200 MB/s it takes as long as the fastest late answer.
 	maxGap = 64 << 10
 
-	// maxInFlight is the most bytes in flight from a file server. Only a source of more than 1.6 GB/s with answers after 20 ms could
-	// use more.
+	// maxInFlight is the most bytes in flight from a file server. Only a source of more than 1.6 GB/s with answers
+	// after 20 ms could use more.
 	maxInFlight = 32 << 20
 
-	// maxRemoteInFlight is the same for an object store. It has answers after 50 ms and more: 32 MiB would be 0.4 GB/s of a store that
-	// has 1 GB/s for 64 requests at a time.
+	// maxRemoteInFlight is the same for an object store. It has answers after 50 ms and more: 32 MiB would be 0.4 GB/s
+	// of a store that has 1 GB/s for 64 requests at a time.
 	maxRemoteInFlight = 72 << 20
 )
 
@@ -205,7 +205,8 @@ func (f *readable) fillParts(ctx context.Context, parts []vfs.Range, n int) erro
 	return nil
 }
 
-// fill fills p from byte offset off. A panic of the file is an error: the slot of the request is given back as after any other.
+// fill fills p from byte offset off. A panic of the file is an error: the slot of the request is given back as after
+// any other.
 func (f *readable) fill(ctx context.Context, p []byte, off int64) error {
 	return boundary.Do("store.read", func() error {
 		boundary.Pass("store.read")

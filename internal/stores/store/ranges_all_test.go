@@ -69,8 +69,8 @@ func (s smallParts) ReadParts(_ context.Context, ranges []vfs.Range) error {
 
 func (s smallParts) ReadCached([]byte, int64) bool { return false }
 
-// TestAllRanges reads all lists of one and two small ranges of a file of 12 bytes, and many of three, with requests of up to 4 bytes: in time, late and
-// from an object store.
+// TestAllRanges reads all lists of one and two small ranges of a file of 12 bytes, and many of three, with requests of
+// up to 4 bytes: in time, late and from an object store.
 func TestAllRanges(t *testing.T) {
 	var all, some [][2]int64
 	for off := int64(0); off < 14; off++ {
@@ -80,8 +80,10 @@ func TestAllRanges(t *testing.T) {
 			}
 		}
 	}
-	all = append(all, [][2]int64{{-1, 1}, {-2, 5}, {math.MinInt64, 9}, {math.MaxInt64 - 1, 1}, {math.MaxInt64 - 2, 9}}...)
-	for what, o := range map[string]Options{"in time": {Depth: 2, Local: true}, "late": {Depth: 2}, "objects": {Depth: 2, Remote: true}} {
+	all = append(all, [][2]int64{{-1, 1}, {-2, 5}, {math.MinInt64, 9}, {math.MaxInt64 - 1, 1},
+		{math.MaxInt64 - 2, 9}}...)
+	for what, o := range map[string]Options{"in time": {Depth: 2, Local: true}, "late": {Depth: 2},
+		"objects": {Depth: 2, Remote: true}} {
 		for _, bad := range []int64{-1, 0, 5, 11} {
 			r := newRangesCase(t, what, o, bad)
 			for i, a := range all {
@@ -142,8 +144,10 @@ func (c *rangesCase) check(parts ...[2]int64) {
 		damaged := n > 0 && c.file.bad >= r.Off && c.file.bad-r.Off < n
 		short := n > 0 && r.Off > size-n
 		negative := n > 0 && r.Off < 0
-		spread := c.s.queue.remote && len(ranges) > 1 && c.file.bad >= 0 // a request of an object store fails as a whole
-		ok := map[error]bool{nil: !damaged && !short && !negative, syscall.EIO: damaged || spread, io.ErrUnexpectedEOF: short, syscall.EINVAL: negative}
+		// a request of an object store fails as a whole
+		spread := c.s.queue.remote && len(ranges) > 1 && c.file.bad >= 0
+		ok := map[error]bool{nil: !damaged && !short && !negative, syscall.EIO: damaged ||
+			spread, io.ErrUnexpectedEOF: short, syscall.EINVAL: negative}
 		if !ok[r.Err] || r.Err == nil && n > 0 && !bytes.Equal(r.P, c.file.data[r.Off:r.Off+n]) {
 			c.t.Fatalf("%s, ranges %v: range %d is %q, %v", c.what, parts, i, r.P, r.Err)
 		}
@@ -153,7 +157,8 @@ func (c *rangesCase) check(parts ...[2]int64) {
 	}
 }
 
-// checkRequests checks that each request has a byte of a range at its start and at its end and no large gap, and is no longer than it may be.
+// checkRequests checks that each request has a byte of a range at its start and at its end and no large gap, and is no
+// longer than it may be.
 func (c *rangesCase) checkRequests(parts [][2]int64) {
 	c.t.Helper()
 	within := func(off int64) bool {

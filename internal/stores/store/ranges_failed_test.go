@@ -104,7 +104,8 @@ func TestReadRangesCanceled(t *testing.T) {
 				synctest.Wait()
 				time.Sleep(time.Minute)
 				if got := s.Stats(); got.InFlight != most || got.LongestWait != time.Minute {
-					t.Errorf("%d reads in flight, since %v; expected %d since a minute ago", got.InFlight, got.LongestWait, most)
+					t.Errorf("%d reads in flight, since %v; expected %d since a minute ago", got.InFlight,
+						got.LongestWait, most)
 				}
 				cancel()
 				synctest.Wait()

@@ -47,7 +47,8 @@ func TestReadRangesRandom(t *testing.T) {
 					want = io.ErrUnexpectedEOF
 				}
 				if at := wrong(r); r.Err != want || want == nil && at >= 0 {
-					t.Errorf("seed %d, range %d, %d bytes from %d on: got %v, expected %v; wrong at byte %d", seed, i, len(r.P), r.Off, r.Err, want, at)
+					t.Errorf("seed %d, range %d, %d bytes from %d on: got %v, expected %v; wrong at byte %d", seed, i,
+						len(r.P), r.Off, r.Err, want, at)
 				}
 			}
 			checkIdle(t, s)

@@ -55,7 +55,8 @@ func TestReadRangesLate(t *testing.T) {
 					t.Errorf("%d requests, expected %d", n, c.requests)
 				}
 				if server.most != c.most || server.peak > maxInFlight {
-					t.Errorf("%d requests of %d bytes were in flight, expected %d of up to %d", server.most, server.peak, c.most, maxInFlight)
+					t.Errorf("%d requests of %d bytes were in flight, expected %d of up to %d", server.most,
+						server.peak, c.most, maxInFlight)
 				}
 				if c.requests > 0 && !vfs.SpeedOf(f).Late {
 					t.Error("the source is not late")
@@ -84,17 +85,20 @@ func TestReadRangesOneLateAnswer(t *testing.T) {
 func TestReadRangesPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const prompt = 10 * time.Microsecond
-		server := &remote{FS: pattern(math.MaxInt64), takes: func(request) (time.Duration, error) { return prompt, nil }}
+		server := &remote{FS: pattern(math.MaxInt64),
+			takes: func(request) (time.Duration, error) { return prompt, nil }}
 		s, f := open(t, server, Options{})
 		server.forget()
-		ranges := []vfs.Range{{Off: 5, P: make([]byte, 7)}, {Off: 12, P: make([]byte, 2*maxRequest)}, {Off: 0, P: make([]byte, 1)}}
+		ranges := []vfs.Range{{Off: 5, P: make([]byte, 7)}, {Off: 12, P: make([]byte, 2*maxRequest)},
+			{Off: 0, P: make([]byte, 1)}}
 		start := time.Now()
 		vfs.ReadRanges(t.Context(), f, ranges)
 		if took := time.Since(start); took != 3*prompt {
 			t.Errorf("took %v, expected three answers of %v", took, prompt)
 		}
 		checkRanges(t, ranges)
-		if got, want := fmt.Sprint(server.requests), fmt.Sprintf("[{read 5 7} {read 12 %d} {read 0 1}]", 2*maxRequest); got != want {
+		if got, want := fmt.Sprint(server.requests), fmt.Sprintf("[{read 5 7} {read 12 %d} {read 0 1}]",
+			2*maxRequest); got != want {
 			t.Errorf("got %s, expected %s", got, want)
 		}
 		if s.Speed().Late {
@@ -115,8 +119,10 @@ func TestReadRangesJoined(t *testing.T) {
 		{"neighbours", []part{{5, 10}, {15, 10}, {25, 1}}, []part{{5, 21}}},
 		{"a gap", []part{{0, 10}, {10 + maxGap, 10}}, []part{{0, maxGap + 20}}},
 		{"a wider gap", []part{{0, 10}, {11 + maxGap, 10}}, []part{{0, 10}, {11 + maxGap, 10}}},
-		{"whole pages", []part{{0, maxRequest - 1}, {maxRequest - 1, 1}, {maxRequest, 1}}, []part{{0, maxRequest}, {maxRequest, 1}}},
-		{"from inside a page", []part{{pageSize + 7, maxRequest - 8}, {pageSize + maxRequest - 1, 1}, {pageSize + maxRequest, 1}},
+		{"whole pages", []part{{0, maxRequest - 1}, {maxRequest - 1, 1}, {maxRequest, 1}},
+			[]part{{0, maxRequest}, {maxRequest, 1}}},
+		{"from inside a page", []part{{pageSize + 7, maxRequest - 8}, {pageSize + maxRequest - 1, 1},
+			{pageSize + maxRequest, 1}},
 			[]part{{pageSize + 7, maxRequest - 7}, {pageSize + maxRequest, 1}}},
 		{"backwards", []part{{10, 10}, {0, 10}}, []part{{0, 10}, {10, 10}}},
 		{"overlap", []part{{0, 10}, {9, 10}}, []part{{0, 10}, {9, 10}}},
@@ -124,8 +130,10 @@ func TestReadRangesJoined(t *testing.T) {
 		{"an empty one between", []part{{0, 10}, {1 << 40, 0}, {10, 10}}, []part{{0, 20}}},
 		{"a long one is cut at a multiple of maxRequest", []part{{100, 2 * maxRequest}},
 			[]part{{100, maxRequest - 100}, {maxRequest, maxRequest}, {2 * maxRequest, 100}}},
-		{"its end and the next one", []part{{0, maxRequest + 1}, {maxRequest + 1, 5}}, []part{{0, maxRequest}, {maxRequest, 6}}},
-		{"at the largest offset", []part{{math.MaxInt64 - 5, 2}, {math.MaxInt64 - 3, 2}}, []part{{math.MaxInt64 - 5, 4}}},
+		{"its end and the next one", []part{{0, maxRequest + 1}, {maxRequest + 1, 5}},
+			[]part{{0, maxRequest}, {maxRequest, 6}}},
+		{"at the largest offset", []part{{math.MaxInt64 - 5, 2}, {math.MaxInt64 - 3, 2}},
+			[]part{{math.MaxInt64 - 5, 4}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// TestRemoteOption: an object store is late from the start and for ever, gets long requests, and none again after an error.
+// TestRemoteOption: an object store is late from the start and for ever, gets long requests, and none again after an
+// error.
 func TestRemoteOption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 3 * maxRemoteRequest
@@ -27,10 +28,12 @@ func TestRemoteOption(t *testing.T) {
 		}
 		whole := []vfs.Range{{Off: 100, P: make([]byte, size-100)}}
 		vfs.ReadRanges(t.Context(), f, whole)
-		if got := server.requestsOf("read"); len(got) != 3 || whole[0].Err != nil || wrong(whole[0]) >= 0 || got[1].n != maxRemoteRequest {
+		if got := server.requestsOf("read"); len(got) != 3 || whole[0].Err != nil || wrong(whole[0]) >= 0 ||
+			got[1].n != maxRemoteRequest {
 			t.Errorf("got %v, %v", got, whole[0].Err)
 		}
-		near := []vfs.Range{{Off: 0, P: make([]byte, 1<<20)}, {Off: 1<<20 + maxGap, P: make([]byte, 1<<20)}, {Off: 3<<20 + 1, P: make([]byte, 9)}}
+		near := []vfs.Range{{Off: 0, P: make([]byte, 1<<20)}, {Off: 1<<20 + maxGap, P: make([]byte, 1<<20)},
+			{Off: 3<<20 + 1, P: make([]byte, 9)}}
 		server.forget()
 		vfs.ReadRanges(t.Context(), f, near)
 		for _, r := range near {
@@ -53,8 +56,8 @@ func TestRemoteOption(t *testing.T) {
 	})
 }
 
-// TestLongRead: a request to an object store may be long, and one to a distant file server. One to a server that is near should have what
-// is needed. A server is distant or near by its last answers.
+// TestLongRead: a request to an object store may be long, and one to a distant file server. One to a server that is
+// near should have what is needed. A server is distant or near by its last answers.
 func TestLongRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const near, distant = distantAnswer - time.Millisecond, distantAnswer + time.Millisecond
@@ -64,7 +67,8 @@ func TestLongRead(t *testing.T) {
 		s, f := open(t, server, Options{})
 		check := func(when string, want int) {
 			t.Helper()
-			if got := vfs.SpeedOf(f).Long; got != want || vfs.SpeedOf(object).Long != distantRead || vfs.SpeedOf(s).Remote {
+			if got := vfs.SpeedOf(f).Long; got != want || vfs.SpeedOf(object).Long != distantRead ||
+				vfs.SpeedOf(s).Remote {
 				t.Errorf("%s: got %d, want %d; an object store: %d", when, got, want, vfs.SpeedOf(object).Long)
 			}
 		}

@@ -38,10 +38,9 @@ type Options struct {
 // accordingly: one after the other to a prompt source, many at a time to a late source (see [vfs.RangeReader]
 // and [vfs.DescribeFS]).
 //
-// A request is a read or a lookup. A lookup is an open, a stat, a listing or the reading of a link. Each
-// read takes one of Depth slots, and each lookup one of as many others, in the order of arrival. A request without an answer keeps its
-// slot.
-// Scheduled is safe for concurrent use.
+// A request is a read or a lookup. A lookup is an open, a stat, a listing or the reading of a link. Each read takes one
+// of Depth slots, and each lookup one of as many others, in the order of arrival. A request without an answer keeps its
+// slot. Scheduled is safe for concurrent use.
 type Scheduled struct {
 	fsys   fs.FS
 	queue  *queue
@@ -77,7 +76,8 @@ func (s *Scheduled) Speed() vfs.Speed {
 	return speed
 }
 
-// distantRead is how many bytes a request to an object store or a distant file server may have without taking much longer: 6 ms at 90 MB/s.
+// distantRead is how many bytes a request to an object store or a distant file server may have without taking much
+// longer: 6 ms at 90 MB/s.
 const distantRead = 512 << 10
 
 // late reports whether the source is late.
@@ -170,8 +170,8 @@ const (
 // files soon.
 const descriptorRetries = 100
 
-// lookup calls call as soon as a slot is free, and returns its results. If timed, the time counts for lateness. A panic of call is an
-// error.
+// lookup calls call as soon as a slot is free, and returns its results. If timed, the time counts for lateness. A panic
+// of call is an error.
 func lookup[T any](s *Scheduled, timed bool, call func() (T, error)) (T, error) {
 	slot, _ := s.queue.acquire(context.Background(), &s.queue.lookups)
 	guarded := func() (T, error) {

@@ -33,10 +33,12 @@ func TestScheduledStats(t *testing.T) {
 		s, f := open(t, &remote{FS: pattern(1 << 20)}, Options{Depth: 10})
 		near := func(got, want time.Duration) bool { return got > want*7/8 && got < want*9/8 }
 		got := s.Stats()
-		if got.Lookups.Count != 1 || got.Reads != (Answers{}) || got.Bytes != 0 || got.Depth != 10 || got.MostInFlight != 1 || got.Late {
+		if got.Lookups.Count != 1 || got.Reads != (Answers{}) || got.Bytes != 0 || got.Depth != 10 ||
+			got.MostInFlight != 1 || got.Late {
 			t.Errorf("opened: got %+v", got)
 		}
-		if got.InFlight != 0 || got.LongestWait != 0 || !near(got.Lookups.P50, roundTrip) || !near(got.Lookups.P99, roundTrip) {
+		if got.InFlight != 0 || got.LongestWait != 0 || !near(got.Lookups.P50, roundTrip) ||
+			!near(got.Lookups.P99, roundTrip) {
 			t.Errorf("opened: got %+v", got)
 		}
 		vfs.ReadRanges(t.Context(), f, apart(11, 100))
@@ -44,7 +46,8 @@ func TestScheduledStats(t *testing.T) {
 			t.Error(err)
 		}
 		got = s.Stats()
-		if got.Reads.Count != 11 || got.Bytes != 1100 || got.Lookups.Count != 2 || got.MostInFlight != 10 || !got.Late || !near(got.Reads.P99, roundTrip) {
+		if got.Reads.Count != 11 || got.Bytes != 1100 || got.Lookups.Count != 2 || got.MostInFlight != 10 ||
+			!got.Late || !near(got.Reads.P99, roundTrip) {
 			t.Errorf("read: got %+v", got)
 		}
 		time.Sleep(2 * time.Minute)

@@ -13,8 +13,8 @@ type Stats struct {
 	LongestWait  time.Duration // time since the start of the oldest request in flight; 0 if there is none
 	Late         bool          // the source is late, as its reads show
 
-	// Of object stores, which a Scheduled does not count itself: requests over the network, and those of them that repeated one
-	// that had failed. A read or a lookup may need none, or several.
+	// Of object stores, which a Scheduled does not count itself: requests over the network, and those of them that
+	// repeated one that had failed. A read or a lookup may need none, or several.
 	Requests, Repeated uint64
 }
 

@@ -60,10 +60,10 @@ func OpenFollowing(path string) (*Dir, error) {
 	return &Dir{root: anywhere(path)}, nil
 }
 
-// Guard makes d describe each file with owner, group and permissions that allow only users who may also search every directory
-// on the way to it. The way starts in d. Links, and names of several elements, may lead through directories that a mount does
-// not show, so that the kernel does not check them. A file with an access control list is for its owner alone. A change of the
-// permissions of a directory may show a second later.
+// Guard makes d describe each file with owner, group and permissions that allow only users who may also search every
+// directory on the way to it. The way starts in d. Links, and names of several elements, may lead through directories
+// that a mount does not show, so that the kernel does not check them. A file with an access control list is for its
+// owner alone. A change of the permissions of a directory may show a second later.
 //
 // If whole, the way starts in "/". Guard must be called before d is used.
 func (d *Dir) Guard(whole bool) {

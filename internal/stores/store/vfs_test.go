@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/tests/vfstest"
 )
 
-// TestFileSystems: a directory is a file system with its abilities, however its names are resolved, and so is one that is scheduled.
+// TestFileSystems: a directory is a file system with its abilities, however its names are resolved, and so is one that
+// is scheduled.
 func TestFileSystems(t *testing.T) {
 	const ofDir = "tree.ChecksKind tree.Stat tree.Lstat tree.ReadDir tree.List tree.Describe file.WillNeed file.Seek"
 	const scheduled = " tree.Speed file.Speed file.ReadAtContext file.ReadRanges"

@@ -18,10 +18,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// index is the directory of an archive: its bytes as they are stored, and where each entry starts in them, by the names of the entries. The
-// memory is the length of the directory, and 4 bytes for each entry, which takes 47 bytes or more.
+// index is the directory of an archive: its bytes as they are stored, and where each entry starts in them, by the names
+// of the entries. The memory is the length of the directory, and 4 bytes for each entry, which takes 47 bytes or more.
 //
-// The name of a directory ends with "/". Many archives have entries for files only: a directory is there if a name starts with it.
+// The name of a directory ends with "/". Many archives have entries for files only: a directory is there if a name
+// starts with it.
 type index struct {
 	stored []byte
 	starts []uint32
@@ -77,7 +78,8 @@ type record struct {
 // record parses a header.
 func (h header) record() (*record, error) {
 	f := &zip.FileHeader{
-		Name: string(h.name()), CreatorVersion: uint16(h.u16(4)), Flags: uint16(h.u16(8)), Method: uint16(h.u16(10)), CRC32: h.u32(16), ExternalAttrs: h.u32(38),
+		Name: string(h.name()), CreatorVersion: uint16(h.u16(4)), Flags: uint16(h.u16(8)), Method: uint16(h.u16(10)),
+		CRC32: h.u32(16), ExternalAttrs: h.u32(38),
 		CompressedSize64: uint64(h.u32(20)), UncompressedSize64: uint64(h.u32(24)),
 	}
 	e := &record{f, uint64(h.u32(42))}
@@ -117,7 +119,8 @@ func readIndex(r io.ReaderAt, size int64, l limits) (*index, error) {
 	if end.length > l.directory {
 		return nil, fmt.Errorf("expected at most %d bytes, found %d", l.directory, end.length)
 	}
-	x := &index{base: end.base, at: end.start, stored: make([]byte, end.length), starts: make([]uint32, 0, min(end.entries, uint64(end.length)/headerLength))}
+	x := &index{base: end.base, at: end.start, stored: make([]byte, end.length),
+		starts: make([]uint32, 0, min(end.entries, uint64(end.length)/headerLength))}
 	if err := readParts(r, x.stored, end.start); err != nil {
 		return nil, err
 	}
@@ -139,7 +142,8 @@ func readIndex(r io.ReaderAt, size int64, l limits) (*index, error) {
 	if found := uint64(len(x.starts)); found != end.entries && (end.is64 || found&0xffff != end.entries) {
 		return nil, fmt.Errorf("expected %d entries, found %d", end.entries, found)
 	}
-	slices.SortFunc(x.starts, func(a, b uint32) int { return bytes.Compare(header(x.stored[a:]).name(), header(x.stored[b:]).name()) })
+	slices.SortFunc(x.starts,
+		func(a, b uint32) int { return bytes.Compare(header(x.stored[a:]).name(), header(x.stored[b:]).name()) })
 	return x, nil
 }
 
@@ -198,11 +202,13 @@ func readEnd(r io.ReaderAt, size int64) (end ending, err error) {
 		}
 		if h64 != nil {
 			end.is64, ends = true, at64
-			entries, length, offset = binary.LittleEndian.Uint64(h64[32:]), binary.LittleEndian.Uint64(h64[40:]), binary.LittleEndian.Uint64(h64[48:])
+			entries, length, offset = binary.LittleEndian.Uint64(h64[32:]), binary.LittleEndian.Uint64(h64[40:]),
+				binary.LittleEndian.Uint64(h64[48:])
 		}
 	}
 	if length > uint64(ends) || offset > uint64(ends)-length {
-		return end, fmt.Errorf("expected a directory in the %d bytes before its end, found %d bytes at byte %d", ends, length, offset)
+		return end, fmt.Errorf("expected a directory in the %d bytes before its end, found %d bytes at byte %d", ends,
+			length, offset)
 	}
 	end.entries, end.length = entries, int64(length)
 	end.start = ends - end.length
@@ -212,8 +218,8 @@ func readEnd(r io.ReaderAt, size int64) (end ending, err error) {
 	return end, nil
 }
 
-// readEnd64 returns the end of a directory with numbers of 64 bits, and where it is. Its locator lies before byte ends. It returns nil if there
-// is none.
+// readEnd64 returns the end of a directory with numbers of 64 bits, and where it is. Its locator lies before byte ends.
+// It returns nil if there is none.
 func readEnd64(r io.ReaderAt, ends int64) (h header, at int64, err error) {
 	locator := make(header, locatorLength)
 	if ends < locatorLength {
@@ -331,8 +337,8 @@ func (x *index) check(archive string) error {
 	return nil
 }
 
-// fileAbove returns the position of a file that has the name of a directory or of one above it, or -1. Those of checked are none. Both end with
-// "/".
+// fileAbove returns the position of a file that has the name of a directory or of one above it, or -1. Those of checked
+// are none. Both end with "/".
 func (x *index) fileAbove(dir, checked string) int {
 	for at, c := range dir {
 		if c != '/' || strings.HasPrefix(checked, dir[:at+1]) {

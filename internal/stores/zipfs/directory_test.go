@@ -35,7 +35,8 @@ func rawDirectory(names ...string) []byte {
 	return append(b, end...)
 }
 
-// TestManyDirectories: entries with very many directories above them take time and memory in proportion to the directory of the archive.
+// TestManyDirectories: entries with very many directories above them take time and memory in proportion to the
+// directory of the archive.
 func TestManyDirectories(t *testing.T) {
 	var names []string
 	for i := range 2500 {
@@ -54,7 +55,8 @@ func TestManyDirectories(t *testing.T) {
 	if took := heap() - before; took > int64(len(b))*5/4 {
 		t.Errorf("%d bytes of directory take %d bytes of memory", len(b), took)
 	}
-	if entries, err := a.ReadDir("7/a/a"); err != nil || len(entries) != 1 || entries[0].Name() != "a" || !entries[0].IsDir() {
+	if entries, err := a.ReadDir("7/a/a"); err != nil || len(entries) != 1 || entries[0].Name() != "a" ||
+		!entries[0].IsDir() {
 		t.Errorf("got %v, %v", entries, err)
 	}
 	runtime.KeepAlive(a)
@@ -89,8 +91,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestLimits: a longer path or a larger directory than wkwfs reads is an error that names it. So is a directory that claims more entries, or
-// more bytes, than there are.
+// TestLimits: a longer path or a larger directory than wkwfs reads is an error that names it. So is a directory that
+// claims more entries, or more bytes, than there are.
 func TestLimits(t *testing.T) {
 	le := binary.LittleEndian
 	end := func(change func(end []byte)) []byte {
@@ -103,16 +105,21 @@ func TestLimits(t *testing.T) {
 		archive []byte
 		err     string
 	}{
-		{"a long path", rawDirectory(strings.Repeat("a", maxName+1)), fmt.Sprintf(`expected a path of at most %d bytes, found %d`, maxName, maxName+1)},
+		{"a long path", rawDirectory(strings.Repeat("a", maxName+1)),
+			fmt.Sprintf(`expected a path of at most %d bytes, found %d`, maxName, maxName+1)},
 		{"many entries", end(func(end []byte) { le.PutUint16(end[10:], 3) }), "expected 3 entries, found 2"},
 		{"few entries", end(func(end []byte) { le.PutUint16(end[10:], 1) }), "expected 1 entries, found 2"},
-		{"a directory beyond the start", end(func(end []byte) { le.PutUint32(end[12:], 1<<20) }), "expected a directory in the 94 bytes before its end, found 1048576 bytes"},
-		{"a directory beyond the end", end(func(end []byte) { le.PutUint32(end[16:], 1<<20) }), "expected a directory in the"},
-		{"a cut header", end(func(end []byte) { le.PutUint32(end[12:], 93); le.PutUint32(end[16:], 1) }), "byte 1: expected the header of an entry"},
+		{"a directory beyond the start", end(func(end []byte) { le.PutUint32(end[12:], 1<<20) }),
+			"expected a directory in the 94 bytes before its end, found 1048576 bytes"},
+		{"a directory beyond the end", end(func(end []byte) { le.PutUint32(end[16:], 1<<20) }),
+			"expected a directory in the"},
+		{"a cut header", end(func(end []byte) { le.PutUint32(end[12:], 93); le.PutUint32(end[16:], 1) }),
+			"byte 1: expected the header of an entry"},
 		{"a long comment", end(func(end []byte) { le.PutUint16(end[20:], 1) }), "no end of the directory"},
 		{"nothing", nil, "no end of the directory"},
 	} {
-		if _, err := open(t, c.archive); err == nil || !strings.Contains(err.Error(), "a.zip: zip ") || !strings.Contains(err.Error(), c.err) {
+		if _, err := open(t, c.archive); err == nil || !strings.Contains(err.Error(), "a.zip: zip ") ||
+			!strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: got %v, expected %q", c.what, err, c.err)
 		}
 	}
@@ -123,7 +130,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestAgreesWithZip: random archives, some with zip64, with other bytes before and with a comment, have the files that package zip finds.
+// TestAgreesWithZip: random archives, some with zip64, with other bytes before and with a comment, have the files that
+// package zip finds.
 func TestAgreesWithZip(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 300 {

@@ -30,8 +30,8 @@ var (
 	_ fs.ReadDirFile      = (*directory)(nil)
 )
 
-// Open opens a file that is stored without compression. An entry of another kind, or one that reaches into the directory of the archive, is an
-// error that names it.
+// Open opens a file that is stored without compression. An entry of another kind, or one that reaches into the
+// directory of the archive, is an error that names it.
 func (a *FS) Open(name string) (fs.File, error) {
 	n, found, err := a.find("open", name)
 	if err != nil {
@@ -59,7 +59,8 @@ func (a *FS) Open(name string) (fs.File, error) {
 		return nil, &volume.FormatError{File: a.name, Part: part(e.Name), Offset: -1, Err: err}
 	}
 	if end := uint64(a.index.at); at > end || e.CompressedSize64 > end-at {
-		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes before the directory", end), fmt.Sprintf("%d bytes at byte %d", e.CompressedSize64, at))
+		return nil, a.broken(e, fmt.Sprintf("an extent in the %d bytes before the directory", end),
+			fmt.Sprintf("%d bytes at byte %d", e.CompressedSize64, at))
 	}
 	if a.whole != nil {
 		if f, ok, err := a.openWhole(n, at); ok {

@@ -34,11 +34,14 @@ func TestArchiveForwards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const index, ranges, inside = "the archive is one file: its index is in memory", "ReadRanges of the archive uses it", "files of stores do not have it"
+	const index, ranges, inside = "the archive is one file: its index is in memory",
+		"ReadRanges of the archive uses it", "files of stores do not have it"
 	vfstest.Forwards(t, i, a, "a", vfstest.Reasons{
-		"tree.ChecksKind": index, "tree.Lstat": index, "tree.ReadDir": index, "tree.List": index, "tree.Describe": index,
-		"tree.Stat": "describes an entry, not the archive", "info.Stored": "an entry takes its own length",
-		"file.ReadParts": ranges, "file.ReadCached": ranges, "file.Seek": "the position in an entry is not that in the archive",
+		"tree.ChecksKind": index, "tree.Lstat": index, "tree.ReadDir": index, "tree.List": index,
+		"tree.Describe": index,
+		"tree.Stat":     "describes an entry, not the archive", "info.Stored": "an entry takes its own length",
+		"file.ReadParts": ranges, "file.ReadCached": ranges,
+		"file.Seek":     "the position in an entry is not that in the archive",
 		"file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
 		"info.Source": inside, "info.Attributes": inside, "info.Live": inside,
 	})

@@ -17,15 +17,16 @@ import (
 type Whole struct {
 	// Memory is the longest file that is held in memory while it is open, in bytes.
 	Memory int64
-	// Disk is the longest file that is unpacked into a temporary file ([os.TempDir]), which has no name and is gone when it is closed.
-	// A longer one is an error. Files without compression are never unpacked: those longer than Memory are read at any offset, and their
-	// checksums are not verified.
+	// Disk is the longest file that is unpacked into a temporary file ([os.TempDir]), which has no name and is gone
+	// when it is closed. A longer one is an error. Files without compression are never unpacked: those longer than
+	// Memory are read at any offset, and their checksums are not verified.
 	Disk int64
 	// InPlace reads files without compression where they are, whatever their length. Their checksums are not verified.
 	InPlace bool
 }
 
-// OpenWhole is Open for archives whose files may be deflated. Names may have \ for /, as some programs on Windows write them.
+// OpenWhole is Open for archives whose files may be deflated. Names may have \ for /, as some programs on Windows write
+// them.
 func OpenWhole(fsys fs.FS, name string, w Whole) (*FS, error) {
 	l := usual
 	l.backslash = true
@@ -50,7 +51,8 @@ func (a *FS) openWhole(n *node, at uint64) (f fs.File, ok bool, err error) {
 		limit := max(a.whole.Memory, a.whole.Disk)
 		return nil, true, a.unsupported(e, fmt.Sprintf("at most %d bytes", limit), fmt.Sprint(e.UncompressedSize64))
 	case e.Method == zip.Deflate && size/maxDeflate > stored:
-		return nil, true, a.broken(e, fmt.Sprintf("at most %d times the %d stored bytes", maxDeflate, stored), fmt.Sprint(size))
+		return nil, true, a.broken(e, fmt.Sprintf("at most %d times the %d stored bytes", maxDeflate, stored),
+			fmt.Sprint(size))
 	}
 	var r io.Reader = io.NewSectionReader(a.archive.(io.ReaderAt), int64(at), stored)
 	if e.Method == zip.Deflate {

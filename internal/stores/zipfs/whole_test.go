@@ -29,7 +29,8 @@ func archiveOf(t *testing.T, entries ...packed) fstest.MapFS {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, e := range entries {
-		f, err := w.CreateRaw(&zip.FileHeader{Name: e.name, Method: e.method, CRC32: e.sum, CompressedSize64: uint64(len(e.stored)), UncompressedSize64: e.size})
+		f, err := w.CreateRaw(&zip.FileHeader{Name: e.name, Method: e.method, CRC32: e.sum,
+			CompressedSize64: uint64(len(e.stored)), UncompressedSize64: e.size})
 		if err == nil {
 			_, err = io.WriteString(f, e.stored)
 		}
@@ -58,13 +59,15 @@ func plain(name, content string) packed {
 // TestWhole reads files in memory, on the disk and where they are.
 func TestWhole(t *testing.T) {
 	content := strings.Repeat("voxels ", 1000)
-	fsys := archiveOf(t, deflated("dir/small", content[:90]), deflated(`win\dir\large`, content), plain("plain", content), deflated("empty", ""))
+	fsys := archiveOf(t, deflated("dir/small", content[:90]), deflated(`win\dir\large`, content),
+		plain("plain", content), deflated("empty", ""))
 	a, err := OpenWhole(fsys, "a.zip", Whole{Memory: 100, Disk: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	for name, want := range map[string]string{"dir/small": content[:90], "win/dir/large": content, "plain": content, "empty": ""} {
+	for name, want := range map[string]string{"dir/small": content[:90], "win/dir/large": content, "plain": content,
+		"empty": ""} {
 		got, err := fs.ReadFile(a, name)
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
@@ -130,12 +133,14 @@ func TestWholeErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Open("x"); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `zip entry "x"`) {
+		if _, err := a.Open("x"); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), `zip entry "x"`) {
 			t.Errorf("got %v, expected %q", err, c.want)
 		}
 	}
 	bomb := deflated("x", strings.Repeat("\x00", 5000))
-	a, err := OpenWhole(archiveOf(t, change(func(p *packed) { *p = bomb; p.size = 100 })), "a.zip", Whole{Memory: 10, Disk: 1000})
+	a, err := OpenWhole(archiveOf(t, change(func(p *packed) { *p = bomb; p.size = 100 })), "a.zip",
+		Whole{Memory: 10, Disk: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

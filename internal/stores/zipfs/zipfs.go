@@ -1,6 +1,6 @@
-// Package zipfs reads a zip archive as an [fs.FS], such as a zipped OME-Zarr (.ozx) or Zarr (.zarr.zip). Its files can be read at any
-// offset, so they must be stored without compression, as the programs that write such archives do. [OpenWhole] also reads small files that
-// are deflated.
+// Package zipfs reads a zip archive as an [fs.FS], such as a zipped OME-Zarr (.ozx) or Zarr (.zarr.zip). Its files can
+// be read at any offset, so they must be stored without compression, as the programs that write such archives do.
+// [OpenWhole] also reads small files that are deflated.
 //
 // The specification is APPNOTE.TXT of PKWARE. Checksums of entries are verified only when they are read as a whole.
 //
@@ -29,8 +29,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// FS is an open archive. Files and directories have the owner, the permissions and the time that the archive has now. When the
-// archive is changed or replaced, everything fails with vfs.ErrChanged: the offsets of its entries are those of the old one.
+// FS is an open archive. Files and directories have the owner, the permissions and the time that the archive has now.
+// When the archive is changed or replaced, everything fails with vfs.ErrChanged: the offsets of its entries are those
+// of the old one.
 type FS struct {
 	fsys    fs.FS // that has the archive
 	name    string
@@ -52,9 +53,9 @@ var (
 	_ vfs.SpeedReporter = (*FS)(nil)
 )
 
-// Open opens an archive, which must be an [io.ReaderAt]. The memory is at most 1.1 times the directory of the archive, which has up to
-// 256 MiB. An archive is refused if it has a path twice, a path that leads out of it or is longer than 4,096 bytes, or a file and a
-// directory of the same name.
+// Open opens an archive, which must be an [io.ReaderAt]. The memory is at most 1.1 times the directory of the archive,
+// which has up to 256 MiB. An archive is refused if it has a path twice, a path that leads out of it or is longer than
+// 4,096 bytes, or a file and a directory of the same name.
 func Open(fsys fs.FS, name string) (*FS, error) { return openWithin(fsys, name, usual) }
 
 func openWithin(fsys fs.FS, name string, l limits) (*FS, error) {
@@ -91,11 +92,12 @@ func (a *FS) node(name string) *node {
 	return n
 }
 
-// stat returns the attributes of the archive. They may have other permissions than before, but must be of the same content. What is in
-// an archive that is gone is not absent, because then it would read as zeros: it has changed.
+// stat returns the attributes of the archive. They may have other permissions than before, but must be of the same
+// content. What is in an archive that is gone is not absent, because then it would read as zeros: it has changed.
 func (a *FS) stat() (fs.FileInfo, error) {
 	now, err := fs.Stat(a.fsys, a.name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (now.Size() != a.info.Size() || !now.ModTime().Equal(a.info.ModTime())) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (now.Size() != a.info.Size() ||
+		!now.ModTime().Equal(a.info.ModTime())) {
 		err = vfs.ErrChanged
 	}
 	return now, err

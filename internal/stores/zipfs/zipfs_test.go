@@ -51,7 +51,8 @@ func open(t testing.TB, b []byte) (*FS, error) {
 }
 
 func TestFiles(t *testing.T) {
-	a, err := open(t, zipped(t, entry{"zarr.json", "{}", zip.Store}, entry{"c/0/0", "chunk", zip.Store}, entry{"c/", "", zip.Store}, entry{"c/0/1", "", zip.Store}))
+	a, err := open(t, zipped(t, entry{"zarr.json", "{}", zip.Store}, entry{"c/0/0", "chunk", zip.Store},
+		entry{"c/", "", zip.Store}, entry{"c/0/1", "", zip.Store}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +70,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestRefused: an archive with paths that contradict each other, or lead out, is refused as a whole. An entry that cannot be read in
-// parts is refused when it is opened.
+// TestRefused: an archive with paths that contradict each other, or lead out, is refused as a whole. An entry that
+// cannot be read in parts is refused when it is opened.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		entries []entry
@@ -80,14 +81,16 @@ func TestRefused(t *testing.T) {
 		{[]entry{{"a", "1", 0}, {"a", "2", 0}}, `zip entry "a": expected each path once`, false},
 		{[]entry{{"a", "1", 0}, {"a/", "", 0}}, `zip entry "a/": expected each path once`, false},
 		{[]entry{{"a/", "", 0}, {"a", "1", 0}}, `zip entry "a": expected each path once`, false},
-		{[]entry{{"a", "1", 0}, {"a/b", "1", 0}}, `zip entry "a/b": expected a directory above, found the file "a"`, false},
+		{[]entry{{"a", "1", 0}, {"a/b", "1", 0}}, `zip entry "a/b": expected a directory above, found the file "a"`,
+			false},
 		{[]entry{{"../a", "1", 0}}, `zip entry "../a": expected a path in the archive`, false},
 		{[]entry{{"/etc/passwd", "1", 0}}, `expected a path in the archive`, false},
 		{[]entry{{"b/../../a", "1", 0}}, `expected a path in the archive`, false},
 		{[]entry{{"a//b", "1", 0}}, `expected a path in the archive`, false},
 		{[]entry{{".", "1", 0}}, `expected a path in the archive`, false},
 		{[]entry{{"a\x00b", "1", 0}}, `expected a path in the archive`, false},
-		{[]entry{{"a", strings.Repeat("1", 99), zip.Deflate}}, `unsupported zip entry "a": expected no compression, as zip -0 writes it, found method 8`, true},
+		{[]entry{{"a", strings.Repeat("1", 99), zip.Deflate}},
+			`unsupported zip entry "a": expected no compression, as zip -0 writes it, found method 8`, true},
 	} {
 		a, err := open(t, zipped(t, c.entries...))
 		if (err == nil) != c.opened {
@@ -99,7 +102,8 @@ func TestRefused(t *testing.T) {
 		}
 		_, format := errors.AsType[*volume.FormatError](err)
 		_, unsupported := errors.AsType[*volume.UnsupportedError](err)
-		if !format && !unsupported || !strings.Contains(err.Error(), "a.zip: ") || !strings.Contains(err.Error(), c.err) {
+		if !format && !unsupported || !strings.Contains(err.Error(), "a.zip: ") ||
+			!strings.Contains(err.Error(), c.err) {
 			t.Errorf("%v: got %v, expected %q", c.entries, err, c.err)
 		}
 	}
@@ -108,7 +112,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestExtents: entries that say that they are longer than the archive, or encrypted, are errors. Entries that share their bytes are read.
+// TestExtents: entries that say that they are longer than the archive, or encrypted, are errors. Entries that share
+// their bytes are read.
 func TestExtents(t *testing.T) {
 	sound := zipped(t, entry{"a", "voxels", zip.Store}, entry{"b", "voxels", zip.Store})
 	directory := bytes.Index(sound, []byte("PK\x01\x02"))
@@ -118,12 +123,16 @@ func TestExtents(t *testing.T) {
 		change func(directory []byte)
 		err    string
 	}{
-		{"longer than the archive", func(d []byte) { le.PutUint32(d[20:], 1<<30); le.PutUint32(d[24:], 1<<30) }, "expected an extent in the"},
+		{"longer than the archive", func(d []byte) { le.PutUint32(d[20:], 1<<30); le.PutUint32(d[24:], 1<<30) },
+			"expected an extent in the"},
 		{"two lengths", func(d []byte) { le.PutUint32(d[24:], 5) }, "expected 5 stored bytes, found 6"},
 		{"encrypted", func(d []byte) { d[8] |= 1 }, "expected no encryption"},
 		{"a header beyond the archive", func(d []byte) { le.PutUint32(d[42:], 1<<30) }, `zip entry "a"`},
-		{"a link", func(d []byte) { d[5] = 3; le.PutUint32(d[38:], 0xa1ff<<16) }, "expected a regular file, found a symbolic link"},
-		{"the bytes of another entry", func(d []byte) { le.PutUint32(d[42:], uint32(bytes.LastIndex(sound[:directory], []byte("PK\x03\x04")))) }, ""},
+		{"a link", func(d []byte) { d[5] = 3; le.PutUint32(d[38:], 0xa1ff<<16) },
+			"expected a regular file, found a symbolic link"},
+		{"the bytes of another entry",
+			func(d []byte) { le.PutUint32(d[42:], uint32(bytes.LastIndex(sound[:directory], []byte("PK\x03\x04")))) },
+			""},
 	} {
 		b := bytes.Clone(sound)
 		c.change(b[directory:])
@@ -133,13 +142,15 @@ func TestExtents(t *testing.T) {
 			continue
 		}
 		got, err := fs.ReadFile(a, "a")
-		if c.err == "" && (err != nil || string(got) != "voxels") || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+		if c.err == "" && (err != nil || string(got) != "voxels") ||
+			c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: got %q, %v, expected %q", c.what, got, err, c.err)
 		}
 	}
 }
 
-// TestLongExtra: the bytes of an entry start after the end of the archive, because its header claims an extra field that is longer.
+// TestLongExtra: the bytes of an entry start after the end of the archive, because its header claims an extra field
+// that is longer.
 func TestLongExtra(t *testing.T) {
 	b := zipped(t, entry{"a", "voxels", zip.Store})
 	binary.LittleEndian.PutUint16(b[28:], 0xffff)
@@ -167,7 +178,9 @@ func TestExtentReachesIntoDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := fs.ReadFile(a, "a")
-		want := fmt.Sprintf(`a.zip: zip entry "a": expected an extent in the %d bytes before the directory, found %d bytes at byte 31`, directory, size)
+		want := fmt.Sprintf(
+			`a.zip: zip entry "a": expected an extent in the %d bytes before the directory, found %d bytes at byte 31`,
+			directory, size)
 		if size <= most && (err != nil || len(got) != size) || size > most && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes, of which %d may be read: got %q, %v", size, most, got, err)
 		}

@@ -95,7 +95,8 @@ func Arrays(t testing.TB) (root string, m ArrayManifest) {
 	return root, m
 }
 
-// Stored returns voxels that are shown as the manifest has them: floats of 16 bits, which are shown as those of 32, are the former again.
+// Stored returns voxels that are shown as the manifest has them: floats of 16 bits, which are shown as those of 32, are
+// the former again.
 func (a Array) Stored(voxels []byte) []byte {
 	if a.DType != "float16" {
 		return voxels

@@ -39,7 +39,8 @@ type SourceVolume struct {
 	}
 }
 
-// Sources returns the sources of a group, and the directory that their paths are in. Without these data, the test is skipped.
+// Sources returns the sources of a group, and the directory that their paths are in. Without these data, the test is
+// skipped.
 func Sources(t testing.TB, group string) (root string, found []Source) {
 	t.Helper()
 	root, ok := Path("sources")

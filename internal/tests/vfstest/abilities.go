@@ -69,7 +69,8 @@ var abilities = []ability{
 	ask(file, "WriteAtContext", func(x vfs.Writer) any { return x.WriteAtContext(context.Background(), []byte{0}, 0) }),
 	ask(file, "Sync", func(x vfs.Writer) any { return x.Sync(context.Background()) }),
 
-	{of: info, name: "Version", derived: true, use: detail(func(d vfs.Details) func() vfs.Version { return d.Version })},
+	{of: info, name: "Version", derived: true,
+		use: detail(func(d vfs.Details) func() vfs.Version { return d.Version })},
 	{of: info, name: "Stored", use: detail(func(d vfs.Details) func() int64 { return d.Stored })},
 	{of: info, name: "Source", use: func(x any) (any, bool) {
 		source := vfs.DetailsOf(x.(fs.FileInfo)).Source

@@ -21,7 +21,8 @@ func (s tester) changes() {
 	replaced := append([]byte("replaced: "), old...)
 	s.e.Replace(name, replaced)
 	p := make([]byte, len(old))
-	if n, err := vfs.ReadAt(s.Context(), f, p, 0); err != nil && err != io.EOF && !errors.Is(err, vfs.ErrChanged) || err == nil && !bytes.Equal(p[:n], old) {
+	if n, err := vfs.ReadAt(s.Context(), f, p, 0); err != nil && err != io.EOF && !errors.Is(err, vfs.ErrChanged) ||
+		err == nil && !bytes.Equal(p[:n], old) {
 		s.Errorf("%s: open while it was replaced: %q, %v, expected the old bytes or vfs.ErrChanged", name, p[:n], err)
 	}
 	s.forget()
@@ -42,7 +43,8 @@ func (s tester) forget() {
 	}
 }
 
-// listedWhileChanged lists an open directory one by one, and adds an entry after each. The entries that were there before are listed once.
+// listedWhileChanged lists an open directory one by one, and adds an entry after each. The entries that were there
+// before are listed once.
 func (s tester) listedWhileChanged(dir string) {
 	s.Helper()
 	want := s.directories()[dir]

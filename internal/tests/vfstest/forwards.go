@@ -9,11 +9,12 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// Reasons say why abilities are not forwarded, by names such as "file.Speed". What has no name of an ability is an error.
+// Reasons say why abilities are not forwarded, by names such as "file.Speed". What has no name of an ability is an
+// error.
 type Reasons map[string]string
 
-// Forwards checks that a file system which is made of inside has the abilities of inside, and so have its file name and the description of it.
-// But those in not must not be forwarded.
+// Forwards checks that a file system which is made of inside has the abilities of inside, and so have its file name and
+// the description of it. But those in not must not be forwarded.
 func Forwards(t *testing.T, inside *Inside, fsys fs.FS, name string, not Reasons) {
 	t.Helper()
 	f, err := fsys.Open(name)
@@ -40,7 +41,8 @@ func Forwards(t *testing.T, inside *Inside, fsys fs.FS, name string, not Reasons
 	checkReasons(t, not)
 }
 
-// ReportsSpeed checks that what is made of the files in inside, such as a cube, has their speed, as a function changes it.
+// ReportsSpeed checks that what is made of the files in inside, such as a cube, has their speed, as a function changes
+// it.
 func ReportsSpeed(t *testing.T, inside *Inside, source any, as func(vfs.Speed) vfs.Speed) {
 	t.Helper()
 	for _, inside.Says = range []bool{false, true} {

@@ -14,7 +14,8 @@ import (
 func (s tester) listing(dir string) {
 	s.Helper()
 	want := s.directories()[dir]
-	for what, batches := range map[string]iter.Seq2[[]fs.DirEntry, error]{"List": vfs.List(s.fsys, dir), "ListDir": vfs.ListDir(s.fsys, dir)} {
+	for what, batches := range map[string]iter.Seq2[[]fs.DirEntry, error]{"List": vfs.List(s.fsys, dir),
+		"ListDir": vfs.ListDir(s.fsys, dir)} {
 		seen := map[string]bool{}
 		for batch, err := range batches {
 			s.batch(what+" "+dir, names(batch), err, seen)
@@ -86,9 +87,11 @@ func (s tester) described(name string, d vfs.Described) {
 // same checks that two descriptions of a file are the same.
 func (s tester) same(name string, a, b fs.FileInfo) {
 	s.Helper()
-	if a.Name() != b.Name() || a.Mode() != b.Mode() || a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) || vfs.StoredOf(a) != vfs.StoredOf(b) ||
+	if a.Name() != b.Name() || a.Mode() != b.Mode() || a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) ||
+		vfs.StoredOf(a) != vfs.StoredOf(b) ||
 		vfs.DetailsOf(a).Live != vfs.DetailsOf(b).Live || !a.IsDir() && vfs.VersionOf(a) != vfs.VersionOf(b) {
-		s.Errorf("%s: described as %v with version %x, and as %v with %x", name, a, vfs.VersionOf(a), b, vfs.VersionOf(b))
+		s.Errorf("%s: described as %v with version %x, and as %v with %x", name, a, vfs.VersionOf(a), b,
+			vfs.VersionOf(b))
 	}
 }
 
@@ -144,7 +147,8 @@ func (s tester) errors() {
 			continue
 		}
 		var kind *vfs.KindError
-		if err := ask(file); err == nil || !errors.As(err, &kind) && vfs.Classify(err) != vfs.NotDirectory && !vfs.CannotList(err) {
+		if err := ask(file); err == nil || !errors.As(err, &kind) && vfs.Classify(err) != vfs.NotDirectory &&
+			!vfs.CannotList(err) {
 			s.Errorf("%s of file %s: got %v, expected that it is no directory", way, file, err)
 		}
 	}

@@ -24,7 +24,8 @@ func (s tester) file(name string) {
 	}
 	s.same(name, i, s.stat(name))
 	if i.Size() != int64(len(want)) || vfs.StoredOf(i) < 0 || vfs.Unchanged(f, i) != nil {
-		s.Errorf("%s: %d bytes, %d of them stored, %v, expected %d", name, i.Size(), vfs.StoredOf(i), vfs.Unchanged(f, i), len(want))
+		s.Errorf("%s: %d bytes, %d of them stored, %v, expected %d", name, i.Size(), vfs.StoredOf(i),
+			vfs.Unchanged(f, i), len(want))
 	}
 	pushed := s.push(name, f)
 	for _, off := range offsets(len(want)) {
@@ -106,7 +107,8 @@ func (s tester) ranges(name string, f fs.File) {
 			s.Errorf("%s: part of %d bytes at %d: wrong, or %v", name, len(r.P), r.Off, err)
 		}
 	}
-	if err := p.ReadParts(s.Context(), []vfs.Range{{Off: int64(len(content)), P: make([]byte, 1)}}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := p.ReadParts(s.Context(), []vfs.Range{{Off: int64(len(content)), P: make([]byte, 1)}}); !errors.Is(err,
+		io.ErrUnexpectedEOF) {
 		s.Errorf("%s: a part after the end: %v", name, err)
 	}
 }
@@ -118,7 +120,8 @@ func (s tester) canceled(name string, f fs.File) {
 	cancel()
 	want := part(s.e.Files[name], 0, Page)
 	p := make([]byte, len(want))
-	if _, err := vfs.ReadAt(ctx, f, p, 0); err == nil && !bytes.Equal(p, want) || err != nil && err != io.EOF && vfs.Classify(err) != vfs.Interrupted {
+	if _, err := vfs.ReadAt(ctx, f, p, 0); err == nil && !bytes.Equal(p, want) ||
+		err != nil && err != io.EOF && vfs.Classify(err) != vfs.Interrupted {
 		s.Errorf("%s: a read whose context is done: %v", name, err)
 	}
 	ranges := []vfs.Range{{P: p}, {P: make([]byte, len(want))}}
@@ -157,7 +160,8 @@ func (s tester) holes(name string, f fs.File) {
 	}
 }
 
-// push takes what the file pushes: whole pages of its content, until it is closed. The caller then stores true in what push returns.
+// push takes what the file pushes: whole pages of its content, until it is closed. The caller then stores true in what
+// push returns.
 func (s tester) push(name string, f fs.File) *atomic.Bool {
 	s.Helper()
 	closed, content := new(atomic.Bool), s.e.Files[name]
@@ -167,7 +171,8 @@ func (s tester) push(name string, f fs.File) *atomic.Bool {
 	}
 	sink := vfs.Sink{All: true, Page: Page, Piece: 2 * Page}
 	sink.Write = func(p []byte, off int64) bool {
-		if closed.Load() || !sink.Takes(off, int64(len(p)), int64(len(content))) || !bytes.Equal(p, part(content, int(off), len(p))) {
+		if closed.Load() || !sink.Takes(off, int64(len(p)), int64(len(content))) ||
+			!bytes.Equal(p, part(content, int(off), len(p))) {
 			s.Errorf("%s: pushed %d bytes at %d; closed before: %v", name, len(p), off, closed.Load())
 		}
 		return true

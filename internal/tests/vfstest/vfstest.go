@@ -23,7 +23,8 @@ type Expect struct {
 	// Files are all files by their paths, with their contents. Nil stands for what the file has, whatever that is.
 	Files map[string][]byte
 
-	// Has are the abilities of the file system, and of its first file and the description of that. The first file is that with the first path.
+	// Has are the abilities of the file system, and of its first file and the description of that. The first file is
+	// that with the first path.
 	Has string
 
 	// Some says that the file system has more files than Files.
@@ -39,8 +40,8 @@ type Expect struct {
 	Forget func()
 }
 
-// Shapes returns files of all shapes: empty, of one byte, with a hole, larger than a page, deep in directories, with a name that URLs
-// have to escape.
+// Shapes returns files of all shapes: empty, of one byte, with a hole, larger than a page, deep in directories, with a
+// name that URLs have to escape.
 func Shapes() map[string][]byte {
 	large := make([]byte, 5*Page+17)
 	for i := range large {
@@ -48,7 +49,8 @@ func Shapes() map[string][]byte {
 	}
 	hole := slices.Clone(large[:3*Page])
 	clear(hole[Page : 2*Page])
-	return map[string][]byte{"a": []byte("the bytes of a"), "empty": {}, "one": {7}, "dir/hole": hole, "dir/a b+%ü": []byte("escaped"), "dir/deep/large": large}
+	return map[string][]byte{"a": []byte("the bytes of a"), "empty": {}, "one": {7}, "dir/hole": hole,
+		"dir/a b+%ü": []byte("escaped"), "dir/deep/large": large}
 }
 
 // WriteShapes writes [Shapes] below a directory. Runs of zeros are holes.

@@ -22,7 +22,8 @@ func Pattern(g volume.Grid) []byte {
 	return b
 }
 
-// Export writes an array to a directory in a format of a mount, and its voxels as volume.raw. It returns the path of the file.
+// Export writes an array to a directory in a format of a mount, and its voxels as volume.raw. It returns the path of
+// the file.
 func Export(t testing.TB, dir string, a header.Array, voxels []byte, suffix string) string {
 	t.Helper()
 	name := filepath.Join(dir, "volume"+suffix)
@@ -57,7 +58,8 @@ func write(t testing.TB, name string, b []byte) {
 	}
 }
 
-// TempDir returns a directory in memory where there is such a file system, else that of t. Disks take long to sync files.
+// TempDir returns a directory in memory where there is such a file system, else that of t. Disks take long to sync
+// files.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "wkwfs")

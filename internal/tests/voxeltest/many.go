@@ -141,7 +141,8 @@ func (d *manyDir) ReadDir(n int) ([]fs.DirEntry, error) {
 		}
 		entries = make([]fs.DirEntry, 0, end-d.next)
 		for i := d.next; i < end; i++ {
-			entries = append(entries, fs.FileInfoToDirEntry(manyInfo{d.m.Name(all - 1 - i), int64(len(d.m.Content)), 0o444}))
+			entries = append(entries, fs.FileInfoToDirEntry(manyInfo{d.m.Name(all - 1 - i), int64(len(d.m.Content)),
+				0o444}))
 		}
 	}
 	d.next = end
@@ -180,8 +181,8 @@ func (i manyInfo) ModTime() time.Time { return time.Unix(1e9, 0) }
 func (i manyInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i manyInfo) Sys() any           { return nil }
 
-// PeakHeap calls f and returns by how many bytes the heap grew meanwhile, at most. It measures many times a second. Garbage
-// counts, but the collector runs early.
+// PeakHeap calls f and returns by how many bytes the heap grew meanwhile, at most. It measures many times a second.
+// Garbage counts, but the collector runs early.
 func PeakHeap(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()

@@ -78,7 +78,8 @@ func (s Source) Flat(box volume.Box) []byte {
 	return flat
 }
 
-// run returns how many voxels from v along x, up to end, are in the same block, and all inside or all outside of the grid.
+// run returns how many voxels from v along x, up to end, are in the same block, and all inside or all outside of the
+// grid.
 func (s Source) run(v volume.Vec, end int) int {
 	for _, limit := range []int{0, s.Shape.Size[0], (v.Div(s.Shape.Block)[0] + 1) * s.Shape.Block[0]} {
 		if limit > v[0] {

@@ -26,7 +26,9 @@ func TestSource(t *testing.T) {
 		if !bytes.Equal(block[0].Voxels, want) {
 			t.Errorf("%v: block %v has other bytes than its voxels", typ, block[0].At)
 		}
-		for _, box := range []volume.Box{{Max: src.Shape.Size}, {Min: volume.Vec{-3, -1, 2}, Max: volume.Vec{160, 8, 9}}, {Min: volume.Vec{71, 3, 3}, Max: volume.Vec{139, 5, 4}}} {
+		for _, box := range []volume.Box{{Max: src.Shape.Size},
+			{Min: volume.Vec{-3, -1, 2}, Max: volume.Vec{160, 8, 9}},
+			{Min: volume.Vec{71, 3, 3}, Max: volume.Vec{139, 5, 4}}} {
 			want = nil
 			for v := range box.All() {
 				for i := range src.Shape.VoxelBytes() {

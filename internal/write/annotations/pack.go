@@ -35,8 +35,8 @@ type Options struct {
 	Block   func(n int64) // called for each file of a volume with its bytes; may be nil
 }
 
-// Pack writes an annotation as an archive. The file appears when it is complete and on the disk. If it exists, the error is
-// [fs.ErrExist], unless the options replace it.
+// Pack writes an annotation as an archive. The file appears when it is complete and on the disk. If it exists, the
+// error is [fs.ErrExist], unless the options replace it.
 func Pack(ctx context.Context, a *annotation.Dataset, to string, o Options) (p Packed, err error) {
 	if _, err := os.Lstat(to); err == nil && !o.Replace {
 		return p, &fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}
@@ -186,7 +186,8 @@ func (v *packed) attributes(have map[string]string) map[string]string {
 // addTo adds the archive to another one. It is not compressed again.
 func (v *packed) addTo(z *zip.Writer) error {
 	w, err := z.CreateRaw(&zip.FileHeader{
-		Name: v.location, Flags: flags(v.location), Method: zip.Store, CRC32: v.sum, CompressedSize64: uint64(v.size), UncompressedSize64: uint64(v.size),
+		Name: v.location, Flags: flags(v.location), Method: zip.Store, CRC32: v.sum, CompressedSize64: uint64(v.size),
+		UncompressedSize64: uint64(v.size),
 	})
 	if err == nil {
 		_, err = v.file.Seek(0, io.SeekStart)
@@ -207,7 +208,8 @@ func flags(name string) uint16 {
 
 // add adds a file to an archive, compressed if that makes it smaller.
 func add(z *zip.Writer, name string, b []byte) error {
-	h := &zip.FileHeader{Name: name, Flags: flags(name), CRC32: crc32.ChecksumIEEE(b), UncompressedSize64: uint64(len(b))}
+	h := &zip.FileHeader{Name: name, Flags: flags(name), CRC32: crc32.ChecksumIEEE(b),
+		UncompressedSize64: uint64(len(b))}
 	var small bytes.Buffer
 	d, err := flate.NewWriter(&small, flate.DefaultCompression)
 	if err != nil {

@@ -78,13 +78,16 @@ func packTo(t *testing.T, from string) []byte {
 	return b
 }
 
-// TestPackLayout packs annotations of all formats and forms. The archives have the files that the reference annotations have,
-// byte for byte: those of WKW with their headers, those of Zarr with their metadata. The same annotation makes the same bytes.
+// TestPackLayout packs annotations of all formats and forms. The archives have the files that the reference annotations
+// have, byte for byte: those of WKW with their headers, those of Zarr with their metadata. The same annotation makes
+// the same bytes.
 func TestPackLayout(t *testing.T) {
 	dir := refdata.Dir(t, "annotations")
 	for from, as := range map[string]string{
-		"wkw.zip": "wkw.zip", "stored_stored.zip": "stored_stored.zip", "streamed.zip": "streamed.zip", "two_layers.zip": "two_layers.zip",
-		"unpacked_both": "unpacked_outer", "unpacked_outer": "unpacked_outer", "z1.zip": "z1.zip", "z3.zip": "z3.zip", "zl.zip": "zl.zip", "emptyzip.zip": "emptyzip.zip",
+		"wkw.zip": "wkw.zip", "stored_stored.zip": "stored_stored.zip", "streamed.zip": "streamed.zip",
+		"two_layers.zip": "two_layers.zip",
+		"unpacked_both":  "unpacked_outer", "unpacked_outer": "unpacked_outer", "z1.zip": "z1.zip", "z3.zip": "z3.zip",
+		"zl.zip": "zl.zip", "emptyzip.zip": "emptyzip.zip",
 		"real/l4_sample__explorational__suser__94b271.zip": "real/l4_sample__explorational__suser__94b271.zip",
 	} {
 		t.Run(from, func(t *testing.T) {
@@ -162,7 +165,8 @@ func TestPackHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := string(b)
-	edited := strings.NewReplacer(`location="data_Volume.zip"`, `location="data_Volume"`, `largestSegmentId="7000"`, `largestSegmentId="1"`).Replace(before)
+	edited := strings.NewReplacer(`location="data_Volume.zip"`, `location="data_Volume"`, `largestSegmentId="7000"`,
+		`largestSegmentId="1"`).Replace(before)
 	if err := os.Chmod(nmlFile, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +183,8 @@ func TestPackHeaders(t *testing.T) {
 func TestPackErrors(t *testing.T) {
 	dir := refdata.Dir(t, "annotations")
 	for name, want := range map[string]string{
-		"cutbucket.zip": "z2/y1/x1.wkw", "lostdata.zip": "data_Volume.zip", "crc.zip": "volume Volume", "nodata.zip": "left out at download", "traversal.zip": "volume",
+		"cutbucket.zip": "z2/y1/x1.wkw", "lostdata.zip": "data_Volume.zip", "crc.zip": "volume Volume",
+		"nodata.zip": "left out at download", "traversal.zip": "volume",
 	} {
 		out := t.TempDir()
 		_, err := Pack(t.Context(), open(t, filepath.Join(dir, name)), filepath.Join(out, "a.zip"), Options{})

@@ -38,16 +38,19 @@ type PartialError struct{ Blocks []Blocks }
 
 func (e *PartialError) Error() string {
 	b := e.Blocks[0]
-	return fmt.Sprintf("volume %s, mag %s: %d blocks are in the box in part, such as %v: a block is removed as a whole", b.Volume, b.Mag, b.N, b.Boxes[0])
+	return fmt.Sprintf("volume %s, mag %s: %d blocks are in the box in part, such as %v: a block is removed as a whole",
+		b.Volume, b.Mag, b.N, b.Boxes[0])
 }
 
 // ErrNoSuch is the error of a Selection that names a volume or a mag that the annotation does not have.
 var ErrNoSuch = errors.New("not in the annotation")
 
-// Revert removes blocks of an annotation in a directory. There, the layer below is shown again. It calls found with what it will
-// remove, before it removes anything. With dry, it removes nothing. If a block is in the box in part, the error is a [PartialError],
-// and nothing is removed, unless the Selection rounds. If another process writes to the directory, the error is [lockfile.ErrBusy].
-func Revert(ctx context.Context, dir string, a *annotation.Dataset, s Selection, dry bool, found func([]Blocks) error) error {
+// Revert removes blocks of an annotation in a directory. There, the layer below is shown again. It calls found with
+// what it will remove, before it removes anything. With dry, it removes nothing. If a block is in the box in part, the
+// error is a [PartialError], and nothing is removed, unless the Selection rounds. If another process writes to the
+// directory, the error is [lockfile.ErrBusy].
+func Revert(ctx context.Context, dir string, a *annotation.Dataset, s Selection, dry bool,
+	found func([]Blocks) error) error {
 	if !dry {
 		lock, err := lockfile.Take(ctx, filepath.Join(dir, annotation.LockFile), lockfile.Options{})
 		if err != nil {

@@ -45,8 +45,8 @@ func blocksOf(t *testing.T, dir string) map[string]volume.Box {
 	return all
 }
 
-// TestRevert removes the blocks of random boxes. Exactly those that lie in the box are gone, or those that it touches, and all
-// other files are there. What is removed is said before.
+// TestRevert removes the blocks of random boxes. Exactly those that lie in the box are gone, or those that it touches,
+// and all other files are there. What is removed is said before.
 func TestRevert(t *testing.T) {
 	factors := map[string]volume.Vec{"1": {1, 1, 1}, "2-2-1": {2, 2, 1}, "4-4-2": {4, 4, 2}}
 	reverted := 0
@@ -134,7 +134,8 @@ func TestRevertErrors(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(refdata.Dir(t, "annotations", test.source))); err != nil {
 			t.Fatal(err)
 		}
-		if err := Revert(t.Context(), dir, open(t, dir), test.s, false, none); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := Revert(t.Context(), dir, open(t, dir), test.s, false, none); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}
@@ -153,7 +154,8 @@ func TestRevertErrors(t *testing.T) {
 	}
 	lock.Release()
 	stop := errors.New("stop")
-	if err := Revert(t.Context(), dir, a, Selection{Box: all}, false, func([]Blocks) error { return stop }); !errors.Is(err, stop) {
+	if err := Revert(t.Context(), dir, a, Selection{Box: all}, false,
+		func([]Blocks) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the blocks cannot be printed: got %v", err)
 	}
 	if n := len(blocksOf(t, dir)); n != before {

@@ -17,12 +17,14 @@ func meanOfBytePairs(dst, src unsafe.Pointer, s span) {
 	}
 }
 
-// meanOfBytePairs4 reduces cells of 4 values. y is the distance of the second row of values. n is a multiple of 16 and at least 16.
+// meanOfBytePairs4 reduces cells of 4 values. y is the distance of the second row of values. n is a multiple of 16 and
+// at least 16.
 //
 //go:noescape
 func meanOfBytePairs4(dst, src unsafe.Pointer, y, n int)
 
-// meanOfBytePairs8 reduces cells of 8 values. y and z are the distances of rows, as in span.near. n is a multiple of 16 and at least 16.
+// meanOfBytePairs8 reduces cells of 8 values. y and z are the distances of rows, as in span.near. n is a multiple of 16
+// and at least 16.
 //
 //go:noescape
 func meanOfBytePairs8(dst, src unsafe.Pointer, y, z, n int)

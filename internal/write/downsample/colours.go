@@ -2,8 +2,8 @@ package downsample
 
 import "unsafe"
 
-// meanOfColours reduces voxels with three channels of 8 bits, all channels at a time. A word of each row has the two voxels
-// of a cell and two bytes more, so that the last cell is left to mean.
+// meanOfColours reduces voxels with three channels of 8 bits, all channels at a time. A word of each row has the two
+// voxels of a cell and two bytes more, so that the last cell is left to mean.
 func meanOfColours[T integer](dst, src unsafe.Pointer, s span) {
 	y, z, signs := s.near[1], s.near[2], signs[T]()
 	const half = 4 * 0x0001_0001_0001_0001 // of the number of values, in each lane

@@ -36,8 +36,8 @@ func (s span) offsets() (all [8]int, n int) {
 
 // kernel reduces a span. dst and src point at the first values. Kernels check no bounds: Reduce has checked them.
 //
-// Most kernels compute cells of 4 or of 8 values. A cell of 2 values is computed as one of 4: a distance of 0 in span.near
-// makes all of its values count twice, which changes no result.
+// Most kernels compute cells of 4 or of 8 values. A cell of 2 values is computed as one of 4: a distance of 0 in
+// span.near makes all of its values count twice, which changes no result.
 type kernel func(dst, src unsafe.Pointer, s span)
 
 // choose returns the kernel for a method and a type. Of the span, it uses only the shape of its cells.

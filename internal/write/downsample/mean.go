@@ -18,8 +18,8 @@ func mean[T integer](dst, src unsafe.Pointer, s span) {
 	}
 }
 
-// meanOf64 divides before it adds, because the sum of eight integers of 64 bits could overflow. Shifts of negative numbers
-// round down, so that the rest is positive.
+// meanOf64 divides before it adds, because the sum of eight integers of 64 bits could overflow. Shifts of negative
+// numbers round down, so that the rest is positive.
 func meanOf64[T integer](dst, src unsafe.Pointer, s span) {
 	offsets, n := s.offsets()
 	for i := range s.cells {
@@ -33,20 +33,22 @@ func meanOf64[T integer](dst, src unsafe.Pointer, s span) {
 	}
 }
 
-// meanOfFloats divides before it adds, so that no sum overflows. The number of values is a power of 2: dividing by it is
-// exact, but for the smallest numbers. It adds pairs, then pairs of pairs. So values that all count twice give the same
-// mean to the last bit.
+// meanOfFloats divides before it adds, so that no sum overflows. The number of values is a power of 2: dividing by it
+// is exact, but for the smallest numbers. It adds pairs, then pairs of pairs. So values that all count twice give the
+// same mean to the last bit.
 func meanOfFloats[F float, K integer](dst, src unsafe.Pointer, s span) {
 	x, y, z := s.near[0], s.near[1], s.near[2]
 	for i := range s.cells {
 		o := i * s.from
-		a, b, c, d := loadFloat[F, K](src, o), loadFloat[F, K](src, o+x), loadFloat[F, K](src, o+y), loadFloat[F, K](src, o+x+y)
+		a, b, c, d := loadFloat[F, K](src, o), loadFloat[F, K](src, o+x), loadFloat[F, K](src, o+y),
+			loadFloat[F, K](src, o+x+y)
 		if s.axes < 3 {
 			storeFloat[F, K](dst, i*s.to, (a/4+b/4)+(c/4+d/4))
 			continue
 		}
 		o += z
-		e, f, g, h := loadFloat[F, K](src, o), loadFloat[F, K](src, o+x), loadFloat[F, K](src, o+y), loadFloat[F, K](src, o+x+y)
+		e, f, g, h := loadFloat[F, K](src, o), loadFloat[F, K](src, o+x), loadFloat[F, K](src, o+y),
+			loadFloat[F, K](src, o+x+y)
 		storeFloat[F, K](dst, i*s.to, ((a/8+b/8)+(c/8+d/8))+((e/8+f/8)+(g/8+h/8)))
 	}
 }

@@ -10,9 +10,9 @@ import (
 type Method uint8
 
 const (
-	// Mean is the arithmetic mean. Means of integers are rounded to the nearest integer, and halves up: −1.5 becomes −1.
-	// Means of floats are computed in float64. They do not overflow, but means of float64 below 1e-300 may lose digits.
-	// A mean with NaN is NaN.
+	// Mean is the arithmetic mean. Means of integers are rounded to the nearest integer, and halves up: −1.5 becomes
+	// −1. Means of floats are computed in float64. They do not overflow, but means of float64 below 1e-300 may lose
+	// digits. A mean with NaN is NaN.
 	Mean Method = iota + 1
 
 	// Mode is the most frequent value, and the smallest of equally frequent ones. Among floats, all NaNs are one value,

@@ -10,8 +10,8 @@ func mode[T, W integer](dst, src unsafe.Pointer, s span) {
 	}
 }
 
-// modeOfCell returns the mode of a cell whose first value is at p. x, y and z are span.near. A value that fills more than
-// half of the cell is the mode: it needs no look at the rest.
+// modeOfCell returns the mode of a cell whose first value is at p. x, y and z are span.near. A value that fills more
+// than half of the cell is the mode: it needs no look at the rest.
 func modeOfCell[T, W integer](p unsafe.Pointer, x, y, z int) T {
 	a, b, c := load[T](p, 0), load[T](p, x), load[T](p, y)
 	if z == 0 {
@@ -28,8 +28,8 @@ func modeOfCell[T, W integer](p unsafe.Pointer, x, y, z int) T {
 	return T(modeOf8(W(a), W(b), W(c), W(d), W(e), W(f), W(g), W(h)))
 }
 
-// modeOfPairs is mode for spans of pairs of up to 32 bits. In most words, each cell has a single value. It compares three
-// of the four rows: more than half of each cell.
+// modeOfPairs is mode for spans of pairs of up to 32 bits. In most words, each cell has a single value. It compares
+// three of the four rows: more than half of each cell.
 func modeOfPairs[T, W integer](dst, src unsafe.Pointer, s span) {
 	y, z := s.near[1], s.near[2]
 	perWord := 4 / sizeOf[T]()
@@ -120,7 +120,8 @@ func modeOf8[W integer](a, b, c, d, e, f, g, h W) W {
 	f, g = min(f, g), max(f, g)
 
 	sorted := [8]W{a, b, c, d, e, f, g, h}
-	equal := same(a, b, 0) | same(b, c, 1) | same(c, d, 2) | same(d, e, 3) | same(e, f, 4) | same(f, g, 5) | same(g, h, 6)
+	equal := same(a, b, 0) | same(b, c, 1) | same(c, d, 2) | same(d, e, 3) | same(e, f, 4) | same(f, g, 5) | same(g, h,
+		6)
 	return sorted[longestRun[equal]&7]
 }
 
@@ -133,8 +134,8 @@ func same[W integer](a, b W, bit int) uint8 {
 	return v << bit
 }
 
-// longestRun has the index of the first value of the first longest run of sorted values. Its own index has bit i set if value
-// i+1 is equal to value i.
+// longestRun has the index of the first value of the first longest run of sorted values. Its own index has bit i set if
+// value i+1 is equal to value i.
 var longestRun = func() (first [256]uint8) {
 	for equal := range first {
 		most, run := 0, 0

@@ -20,8 +20,8 @@ type array struct {
 	channels int
 }
 
-// newArray returns an array with rowGap bytes after each row, and planeGap more after each plane. It starts start bytes after
-// the start of an allocation, so that words need not be aligned. Nothing follows its last value.
+// newArray returns an array with rowGap bytes after each row, and planeGap more after each plane. It starts start bytes
+// after the start of an allocation, so that words need not be aligned. Nothing follows its last value.
 func newArray(t volume.Type, channels int, size volume.Vec, start, rowGap, planeGap int) array {
 	row := size[0] * channels * t.Size()
 	p := Pitch{Row: row + rowGap, Plane: (row+rowGap)*size[1] + planeGap}
@@ -173,7 +173,8 @@ func meanOf(v []float64) *big.Float {
 	return sum.Quo(sum, big.NewFloat(float64(len(v))))
 }
 
-// closeTo reports whether a float is a number that was computed in float64 from others up to largest. NaN is close to nil.
+// closeTo reports whether a float is a number that was computed in float64 from others up to largest. NaN is close to
+// nil.
 func closeTo(got []byte, want *big.Float, largest float64) bool {
 	g := floatOf(got)
 	switch {
@@ -190,7 +191,8 @@ func closeTo(got []byte, want *big.Float, largest float64) bool {
 	return math.Abs(g-w) <= tolerance
 }
 
-// check compares each value of dst with the model, and the gaps with fill. The model takes the voxels of src inside a box.
+// check compares each value of dst with the model, and the gaps with fill. The model takes the voxels of src inside a
+// box.
 func check(t *testing.T, m Method, ratio volume.Vec, dst, src array, inside volume.Box, fill byte) {
 	t.Helper()
 	rest := slices.Clone(dst.b)
@@ -201,7 +203,8 @@ func check(t *testing.T, m Method, ratio volume.Vec, dst, src array, inside volu
 				t.Fatalf("%v of %v, ratio %v, %d channels, %v voxels, voxel %v, channel %d: got % x for % x",
 					m, src.t, ratio, src.channels, src.size, p, c, got, values)
 			}
-			copy(array{rest, dst.pitch, dst.size, dst.t, dst.channels}.value(p, c), bytes.Repeat([]byte{fill}, len(got)))
+			copy(array{rest, dst.pitch, dst.size, dst.t, dst.channels}.value(p, c),
+				bytes.Repeat([]byte{fill}, len(got)))
 		}
 	}
 	if i := slices.IndexFunc(rest, func(b byte) bool { return b != fill }); i >= 0 {

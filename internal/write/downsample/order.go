@@ -36,8 +36,8 @@ func largestFloat[K int32 | int64](dst, src unsafe.Pointer, s span) {
 	}
 }
 
-// key returns an integer for the bits of a float. Keys are ordered as the floats are. The key of −0 is that of 0, and the
-// key of each NaN is nan: the lowest or the highest integer.
+// key returns an integer for the bits of a float. Keys are ordered as the floats are. The key of −0 is that of 0, and
+// the key of each NaN is nan: the lowest or the highest integer.
 func key[K int32 | int64](bits, nan K) K {
 	fraction := 23 // bits
 	if sizeOf[K]() == 8 {
@@ -53,7 +53,8 @@ func key[K int32 | int64](bits, nan K) K {
 	return unkey(bits)
 }
 
-// unkey returns the bits of a float with a key. Both nan of function key become bits of a NaN. unkey is its own inverse.
+// unkey returns the bits of a float with a key. Both nan of function key become bits of a NaN. unkey is its own
+// inverse.
 func unkey[K int32 | int64](k K) K { return k ^ k>>(8*sizeOf[K]()-1)&highest[K]() }
 
 func highest[K int32 | int64]() K { return ^lowest[K]() }

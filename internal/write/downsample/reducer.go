@@ -7,8 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Pitch says where the rows of an array lie. If the array is part of a larger one, the numbers are larger than its own voxels
-// need. Neither number may be negative.
+// Pitch says where the rows of an array lie. If the array is part of a larger one, the numbers are larger than its own
+// voxels need. Neither number may be negative.
 type Pitch struct {
 	Row   int // bytes from the start of a row to the start of the next row of the plane
 	Plane int // bytes from the start of a plane to the start of the next plane
@@ -28,9 +28,9 @@ type Reducer struct {
 	passes   int // calls of the kernel per row, each for the next channel
 }
 
-// New returns a Reducer for voxels with interleaved, little-endian channels. ratio is the number of finer voxels per coarser
-// voxel on each axis, 1 or 2, and not 1 on all of them. New fails if an argument is not valid. Every type has every
-// method.
+// New returns a Reducer for voxels with interleaved, little-endian channels. ratio is the number of finer voxels per
+// coarser voxel on each axis, 1 or 2, and not 1 on all of them. New fails if an argument is not valid. Every type has
+// every method.
 func New(m Method, t volume.Type, channels int, ratio volume.Vec) (*Reducer, error) {
 	one, two := volume.Cube(1), volume.Cube(2)
 	switch {
@@ -41,7 +41,8 @@ func New(m Method, t volume.Type, channels int, ratio volume.Vec) (*Reducer, err
 	case channels < 1:
 		return nil, fmt.Errorf("expected at least 1 channel, found %d", channels)
 	case ratio == one || ratio.Min(one) != one || ratio.Max(two) != two:
-		return nil, fmt.Errorf("cannot reduce %v voxels to one: expected 1 or 2 on each axis, and 2 on at least one", ratio)
+		return nil, fmt.Errorf("cannot reduce %v voxels to one: expected 1 or 2 on each axis, and 2 on at least one",
+			ratio)
 	}
 	r := &Reducer{ratio: ratio, channels: channels, bytes: t.Size(), passes: 1}
 	r.reduce = choose(m, t, r.span(Pitch{}, 0))
@@ -57,8 +58,8 @@ func New(m Method, t volume.Type, channels int, ratio volume.Vec) (*Reducer, err
 }
 
 // Reduce computes an array of size/ratio voxels in dst from one of size voxels in src. In both, x is fastest, then y,
-// then z. The arrays start where the slices start. Bytes of dst between its rows keep their values. src and dst must not
-// overlap.
+// then z. The arrays start where the slices start. Bytes of dst between its rows keep their values. src and dst must
+// not overlap.
 //
 // Reduce panics if size is not a multiple of the ratio, or if a slice or a pitch is too small for its array.
 func (r *Reducer) Reduce(dst []byte, dstPitch Pitch, src []byte, srcPitch Pitch, size volume.Vec) {
@@ -91,7 +92,8 @@ func (r *Reducer) check(name string, b []byte, p Pitch, size volume.Vec) {
 		panic(fmt.Sprintf("downsample: %s: the pitches %+v are too small for %v voxels", name, p, size))
 	}
 	if need := (size[2]-1)*p.Plane + (size[1]-1)*p.Row + row; len(b) < need {
-		panic(fmt.Sprintf("downsample: %s: expected at least %d bytes for %v voxels, found %d", name, need, size, len(b)))
+		panic(fmt.Sprintf("downsample: %s: expected at least %d bytes for %v voxels, found %d", name, need, size,
+			len(b)))
 	}
 }
 

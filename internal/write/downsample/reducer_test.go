@@ -27,8 +27,10 @@ func ratios() (all []volume.Vec) {
 // extremes are the bits of values at which an arithmetic could fail, for types of 64 bits. Narrower types use the
 // lowest or the highest bits.
 var extremes = []uint64{
-	0, 1, 2, math.MaxUint64, math.MaxUint64 - 1, 1 << 63, 1<<63 - 1, 1<<63 + 1, 0x8080_8080_8080_8080, 0x7f7f_7f7f_7f7f_7f7f,
-	math.Float64bits(math.Inf(1)), math.Float64bits(math.Inf(-1)), math.Float64bits(math.NaN()), math.Float64bits(math.MaxFloat64),
+	0, 1, 2, math.MaxUint64, math.MaxUint64 - 1, 1 << 63, 1<<63 - 1, 1<<63 + 1, 0x8080_8080_8080_8080,
+	0x7f7f_7f7f_7f7f_7f7f,
+	math.Float64bits(math.Inf(1)), math.Float64bits(math.Inf(-1)), math.Float64bits(math.NaN()),
+	math.Float64bits(math.MaxFloat64),
 	math.Float64bits(-math.MaxFloat64), math.Float64bits(1.5), math.Float64bits(-0.1), 0xfff8_0000_0000_0001,
 	uint64(math.Float32bits(float32(math.Inf(1)))) << 32, uint64(math.Float32bits(float32(math.Inf(-1)))) << 32,
 	0x7fc0_0000 << 32, 0xffc0_0001 << 32, uint64(math.Float32bits(math.MaxFloat32)) << 32, 0xbf80_0000 << 32,
@@ -163,7 +165,8 @@ func TestPadding(t *testing.T) {
 		for _, typ := range volume.Types() {
 			for _, ratio := range ratios() {
 				r := mustNew(t, m, typ, 2, ratio)
-				for corner := range (volume.Box{Max: ratio}).All() { // the part of the first and last cell that is outside
+				// the part of the first and last cell that is outside
+				for corner := range (volume.Box{Max: ratio}).All() {
 					size := volume.Vec{10, 3, 2}.Mul(ratio)
 					src := newArray(typ, 2, size, 0, 1, 2)
 					src.fill(1, fills["random"])
@@ -218,7 +221,8 @@ func TestNewErrors(t *testing.T) {
 		{Mean, volume.Uint8, 1, volume.Vec{2, 3, 1}, "cannot reduce 2,3,1 voxels to one"},
 		{Mean, volume.Uint8, 1, volume.Vec{2, 2, 0}, "cannot reduce 2,2,0 voxels to one"},
 	} {
-		if _, err := New(test.m, test.t, test.channels, test.ratio); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := New(test.m, test.t, test.channels, test.ratio); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("New(%v, %v, %d, %v): got %v, want %q", test.m, test.t, test.channels, test.ratio, err, test.want)
 		}
 	}
@@ -262,7 +266,8 @@ func TestParts(t *testing.T) {
 	var wg sync.WaitGroup
 	for at := range (volume.Box{Max: size.Div(part)}).All() {
 		wg.Go(func() {
-			r.Reduce(dst.b[at.Mul(part).Div(ratio).Index(dst.size):], dst.pitch, src.b[at.Mul(part).Index(size):], src.pitch, part)
+			r.Reduce(dst.b[at.Mul(part).Div(ratio).Index(dst.size):], dst.pitch, src.b[at.Mul(part).Index(size):],
+				src.pitch, part)
 		})
 	}
 	wg.Wait()

@@ -2,9 +2,9 @@ package downsample
 
 import "unsafe"
 
-// The functions of this file compute with several small integers in a word of 64 bits. A lane is a part of
-// the word with room for a sum: twice the bits of a value. Lanes hold unsigned numbers. Signed integers become unsigned and back by
-// flipping their highest bits, which adds the same number to all of them, and to their mean.
+// The functions of this file compute with several small integers in a word of 64 bits. A lane is a part of the word
+// with room for a sum: twice the bits of a value. Lanes hold unsigned numbers. Signed integers become unsigned and back
+// by flipping their highest bits, which adds the same number to all of them, and to their mean.
 
 // meanOfPairs reduces integers of 8 or 16 bits. A word of each row has the values of 4 or 2 cells.
 func meanOfPairs[T integer](dst, src unsafe.Pointer, s span) {
@@ -28,8 +28,8 @@ func meanOfPairs[T integer](dst, src unsafe.Pointer, s span) {
 	}
 }
 
-// meanOfRows reduces integers of 8 or 16 bits that have no neighbour on the x axis. near[0] and near[1] are the distances
-// to other rows.
+// meanOfRows reduces integers of 8 or 16 bits that have no neighbour on the x axis. near[0] and near[1] are the
+// distances to other rows.
 func meanOfRows[T integer](dst, src unsafe.Pointer, s span) {
 	y, z, signs := s.near[0], s.near[1], signs[T]()
 	perWord := 8 / sizeOf[T]()

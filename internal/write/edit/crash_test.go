@@ -15,8 +15,8 @@ import (
 
 var errPower = errors.New("no power")
 
-// powerDisk is a disk that fails from some step on, as if the power was off. cut then undoes what no sync has made durable: names in
-// directories, and what is in files.
+// powerDisk is a disk that fails from some step on, as if the power was off. cut then undoes what no sync has made
+// durable: names in directories, and what is in files.
 type powerDisk struct {
 	osDisk
 	mu    sync.Mutex
@@ -138,8 +138,9 @@ func (f *powerFile) Sync() error {
 
 func (f *powerFile) Stat() (fs.FileInfo, error) { return f.diskFile.Stat() }
 
-// TestCrashPoints cuts the power, or kills the process, at each step of two syncs of blocks that overlap. After that, each block is
-// that of the layer, of the first write or of the second one. It is no older than what a Sync that succeeded has made durable.
+// TestCrashPoints cuts the power, or kills the process, at each step of two syncs of blocks that overlap. After that,
+// each block is that of the layer, of the first write or of the second one. It is no older than what a Sync that
+// succeeded has made durable.
 func TestCrashPoints(t *testing.T) {
 	for _, power := range []bool{true, false} {
 		for steps, ended := 0, false; !ended; steps++ {
@@ -186,7 +187,8 @@ func crash(t *testing.T, steps int, power bool) (ended bool) {
 		box := at.BoxOfOne().Mul(volume.Cube(side))
 		got := read(t, opened, states[0], box, 0, 2*volumeOf(box))
 		if !slices.ContainsFunc(states[durable:], func(m *model) bool { return bytes.Equal(got, m.box(box)) }) {
-			t.Fatalf("after %d steps, power cut %v, with %d of 2 writes durable: block %v is neither old nor new", steps, power, durable, at)
+			t.Fatalf("after %d steps, power cut %v, with %d of 2 writes durable: block %v is neither old nor new",
+				steps, power, durable, at)
 		}
 	}
 	return failed == nil

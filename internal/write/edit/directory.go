@@ -83,7 +83,8 @@ func dataOf(dir string, v nml.Volume) (string, error) {
 	}
 	data := filepath.Join(dir, strings.TrimSuffix(v.Location, filepath.Ext(v.Location)))
 	if _, err := os.Lstat(filepath.Join(dir, v.Location)); err == nil && filepath.Ext(v.Location) != "" {
-		return "", fmt.Errorf("%s: expected the data of the volume in a directory: unpack it to %s, and remove it", v.Location, data)
+		return "", fmt.Errorf("%s: expected the data of the volume in a directory: unpack it to %s, and remove it",
+			v.Location, data)
 	}
 	if _, err := os.Lstat(filepath.Join(data, webknossos.PropertiesFile)); err == nil {
 		return "", fmt.Errorf("%s: expected blocks of WKW, found those of Zarr", data)
@@ -105,7 +106,8 @@ func create(dir, dataset, layer string, spacing [3]float64) error {
     <experiment name="%s" description="" />
 `, quote(dataset))
 	if spacing != ([3]float64{}) {
-		fmt.Fprintf(&b, "    <scale x=\"%v\" y=\"%v\" z=\"%v\" unit=\"nanometer\" />\n", spacing[0], spacing[1], spacing[2])
+		fmt.Fprintf(&b, "    <scale x=\"%v\" y=\"%v\" z=\"%v\" unit=\"nanometer\" />\n", spacing[0], spacing[1],
+			spacing[2])
 	}
 	fmt.Fprintf(&b, `  </parameters>
   <volume id="0" name="%s" location="data_0_%s.zip" fallbackLayer="%s" />
@@ -168,7 +170,8 @@ func checkHeader(b []byte, name string, g volume.Grid) error {
 		return err
 	}
 	if want := headerOf(g); !h.Fits(want) {
-		return fmt.Errorf("%s: expected one block of %d³ voxels of %d × %v in a file, found cubes of %d³ blocks of %d³ voxels of %d × %v",
+		return fmt.Errorf(
+			"%s: expected one block of %d³ voxels of %d × %v in a file, found cubes of %d³ blocks of %d³ voxels of %d × %v",
 			name, side, want.Channels, want.Type, h.CubeBlocks, h.BlockSide, h.Channels, h.Type)
 	}
 	return nil

@@ -6,11 +6,12 @@
 //
 // The blocks that it touches are read into memory: from the directory, or else from the layer. Bytes that differ are
 // copied into them, and the write returns. A block in which nothing differs is not kept. [Voxels.Sync] encodes each
-// changed block, writes it to a new file beside its place, syncs that, and renames it; then it syncs the directories. Only
-// then does the block count as durable. If more memory is used than allowed, a write does the same for the oldest blocks.
+// changed block, writes it to a new file beside its place, syncs that, and renames it; then it syncs the directories.
+// Only then does the block count as durable. If more memory is used than allowed, a write does the same for the oldest
+// blocks.
 //
-// Blocks in memory and their copies are guarded by one lock for each mag, which is never held over I/O. A block that is in
-// use is pinned, so that its memory stays. One Sync of a mag runs at a time.
+// Blocks in memory and their copies are guarded by one lock for each mag, which is never held over I/O. A block that is
+// in use is pinned, so that its memory stays. One Sync of a mag runs at a time.
 //
 // # What readers see
 //
@@ -20,16 +21,17 @@
 //
 // # What programs can do
 //
-// volume.*, box/* and cubes can be written, except for files that are only headers: by pwrite, also past the page cache, by
-// shared maps, and by writing all of a file anew. What is written into a header has to be what it has (EINVAL), and so has
-// the size: another one is EPERM, and a write past the end EFBIG. A voxel outside of the bounding box can only be 0
-// (EINVAL). A program that sets the size to 0 is about to write all bytes, as open does for the mode "w": if it writes only a
-// part, close fails with EINVAL, and the other bytes are as before. Files cannot be made or renamed (EROFS): programs that
-// save to a new file and rename that do not work. The log has the reason of each refusal.
+// volume.*, box/* and cubes can be written, except for files that are only headers: by pwrite, also past the page
+// cache, by shared maps, and by writing all of a file anew. What is written into a header has to be what it has
+// (EINVAL), and so has the size: another one is EPERM, and a write past the end EFBIG. A voxel outside of the bounding
+// box can only be 0 (EINVAL). A program that sets the size to 0 is about to write all bytes, as open does for the mode
+// "w": if it writes only a part, close fails with EINVAL, and the other bytes are as before. Files cannot be made or
+// renamed (EROFS): programs that save to a new file and rename that do not work. The log has the reason of each
+// refusal.
 //
-// All files have a write when they are opened after a close or fsync. A program that has another file open, and reads it
-// through the page cache, may have old bytes until a writer closes. Programs that map different files over the same voxels
-// can undo each other's bytes within a page of 4 KiB: the kernel writes whole pages.
+// All files have a write when they are opened after a close or fsync. A program that has another file open, and reads
+// it through the page cache, may have old bytes until a writer closes. Programs that map different files over the same
+// voxels can undo each other's bytes within a page of 4 KiB: the kernel writes whole pages.
 //
 // Who may write the directory may write the files. The server of root keeps no capability to write, so it takes only
 // directories of root.
@@ -40,22 +42,21 @@
 //
 // No journal: rename is atomic, so each block is old or new after a crash. Left temporary files are removed.
 //
-// Space is checked when a write changes a block for the first time: free space must suffice for all changed blocks as if
-// they could not be compressed. So a full disk fails the write. Where another program takes the space later, or the file
-// system has quotas, Sync fails, the block stays in memory, and the next Sync tries again.
+// Space is checked when a write changes a block for the first time: free space must suffice for all changed blocks as
+// if they could not be compressed. So a full disk fails the write. Where another program takes the space later, or the
+// file system has quotas, Sync fails, the block stays in memory, and the next Sync tries again.
 //
 // # Promises
 //
 // Each promise names the tests that hold it.
 //
-//   - Reads have the bytes that were written last, and what is outside of the bounding box stays 0. Bytes that are as before
-//     make no block.
-//     `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`
+//   - Reads have the bytes that were written last, and what is outside of the bounding box stays 0. Bytes that are as
+//     before make no block. `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`
 //   - When a process is killed, or power fails, each block is old or new. After Sync it is new.
 //     `TestCrashPoints`, `TestEditKill`
-//   - A disk without room fails the write with ENOSPC. If the room is taken after the write, fsync and close fail, and can
-//     be repeated. Nothing that was written is lost by that while the server runs.
-//     `TestFullDisk`, `TestEditFullDisk`
+//   - A disk without room fails the write with ENOSPC. If the room is taken after the write, fsync and close fail, and
+//     can be repeated. Nothing that was written is lost by that while the server runs. `TestFullDisk`,
+//     `TestEditFullDisk`
 //   - Of the mounts with the same directory, the first one writes. The others show what is durable, some seconds later.
 //     `TestEditTwoMounts`
 //   - A map that is not synced is durable soon after it is removed.

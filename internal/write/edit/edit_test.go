@@ -115,7 +115,8 @@ func randomBox(r *rand.Rand) volume.Box {
 	}
 }
 
-// TestWritesAgreeWithModel makes random writes, reads and syncs, in a lot of memory and in little, and opens the directory again.
+// TestWritesAgreeWithModel makes random writes, reads and syncs, in a lot of memory and in little, and opens the
+// directory again.
 func TestWritesAgreeWithModel(t *testing.T) {
 	for limit, steps := range map[int64]int{1 << 30: 300, 1 << 20: 100, 200 << 10: 20} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
@@ -170,7 +171,8 @@ func TestWritesAgreeWithModel(t *testing.T) {
 	}
 }
 
-// checkFiles compares the bounds with the files, as other programs read them. Blocks without a file are as the base has them.
+// checkFiles compares the bounds with the files, as other programs read them. Blocks without a file are as the base has
+// them.
 func checkFiles(t *testing.T, dir string, v *Voxels, want *model) {
 	t.Helper()
 	changed := 0
@@ -233,7 +235,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestManyWriters writes from many goroutines into parts of the same blocks, while others read and sync, in little memory.
+// TestManyWriters writes from many goroutines into parts of the same blocks, while others read and sync, in little
+// memory.
 func TestManyWriters(t *testing.T) {
 	dir := t.TempDir()
 	v, p := openTest(t, dir, 1<<20, quickDisk{})
@@ -314,13 +317,15 @@ func (d fullDisk) Create(path string) (diskFile, error) {
 	return d.osDisk.Create(path)
 }
 
-// TestFullDisk: a write for which there is no room fails. If room is taken after the write, Sync fails, and a later one succeeds.
+// TestFullDisk: a write for which there is no room fails. If room is taken after the write, Sync fails, and a later one
+// succeeds.
 func TestFullDisk(t *testing.T) {
 	v, p := openTest(t, t.TempDir(), 1<<30, nil)
 	d := &fullDisk{free: v.bound * 2}
 	v.disk = d
 	one := volume.Box{Min: testBounds.Min, Max: testBounds.Min.Add(volume.Vec{1, 1, 1})}
-	if err := v.Write(t.Context(), testBounds, make([]byte, 2*volumeOf(testBounds)), 0); !errors.Is(err, syscall.ENOSPC) {
+	if err := v.Write(t.Context(), testBounds, make([]byte, 2*volumeOf(testBounds)), 0); !errors.Is(err,
+		syscall.ENOSPC) {
 		t.Errorf("got %v, expected %v", err, syscall.ENOSPC)
 	}
 	if err := v.Write(t.Context(), one, []byte{1, 2}, 0); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Follow opens the layer with what another process writes into the directory. It shows what is durable there, some seconds later.
-// Close closes the directory.
+// Follow opens the layer with what another process writes into the directory. It shows what is durable there, some
+// seconds later. Close closes the directory.
 func Follow(dir, layer string, below volume.Layer, log *slog.Logger) (volume.Layer, func() error, error) {
 	files, err := store.Open(dir)
 	if err != nil {

@@ -60,7 +60,8 @@ func open(ctx context.Context, dir string, below volume.Layer, o Options, d disk
 	if err != nil {
 		return nil, err
 	}
-	l := &Layer{memory: newMemory(o.Memory), lock: lock, log: o.Log, mags: map[string]*Voxels{}, opened: map[string]*Mag{}}
+	l := &Layer{memory: newMemory(o.Memory), lock: lock, log: o.Log, mags: map[string]*Voxels{},
+		opened: map[string]*Mag{}}
 	if err := l.open(dir, below, o, d); err != nil {
 		lock.Release()
 		return nil, err

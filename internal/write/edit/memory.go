@@ -50,8 +50,8 @@ func (m *memory) mags() []*Voxels {
 	return slices.Clone(m.all)
 }
 
-// reserve fails if the disk has no room for all changed blocks and n more of v. It makes changed blocks durable before: most
-// take less room than they may.
+// reserve fails if the disk has no room for all changed blocks and n more of v. It makes changed blocks durable before:
+// most take less room than they may.
 func (m *memory) reserve(ctx context.Context, v *Voxels, n int64) error {
 	if n == 0 || !v.isFull(v.dirtyBlocks()+n) {
 		return nil
@@ -67,8 +67,9 @@ func (m *memory) reserve(ctx context.Context, v *Voxels, n int64) error {
 	return nil
 }
 
-// shrink frees memory until it is within the limit, if it can: first of blocks that are as on the disk, then of the changed
-// ones that were not used for longest. These become durable. An error is seen by the Sync that has to make them durable.
+// shrink frees memory until it is within the limit, if it can: first of blocks that are as on the disk, then of the
+// changed ones that were not used for longest. These become durable. An error is seen by the Sync that has to make them
+// durable.
 func (m *memory) shrink(ctx context.Context) {
 	if m.bytes.Load() <= m.limit {
 		return
@@ -85,7 +86,8 @@ func (m *memory) shrink(ctx context.Context) {
 	m.drop()
 }
 
-// drop forgets voxels that are as on the disk, those that were not used for longest first, until a quarter of the memory is free.
+// drop forgets voxels that are as on the disk, those that were not used for longest first, until a quarter of the
+// memory is free.
 func (m *memory) drop() {
 	for _, v := range m.mags() {
 		v.drop(func() bool { return m.bytes.Load() > m.limit-m.limit/4 })

@@ -20,7 +20,8 @@ type run struct {
 	from int        // in the block, in bytes
 }
 
-// runs yields the runs of a range of n bytes at byte off of the array, in order. The first and the last may have parts of voxels.
+// runs yields the runs of a range of n bytes at byte off of the array, in order. The first and the last may have parts
+// of voxels.
 func (a array) runs(off int64, n int, yield func(run) bool) {
 	size := a.box.Size()
 	row := int64(size[0]) * int64(a.voxel)

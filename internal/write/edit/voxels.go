@@ -94,7 +94,8 @@ func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, d dis
 func newVoxels(dir string, header fs.FileInfo, g volume.Grid, bounds volume.Box, b base, m *memory, d disk) *Voxels {
 	v := &Voxels{
 		dir: dir, header: header, disk: d, bounds: bounds, base: b, memory: m,
-		turn: make(chan struct{}, 1), dirs: map[string]bool{}, blocks: map[volume.Vec]*block{}, loaded: map[*block]bool{},
+		turn: make(chan struct{}, 1), dirs: map[string]bool{}, blocks: map[volume.Vec]*block{},
+		loaded: map[*block]bool{},
 	}
 	v.grid = headerOf(g).Grid()
 	v.grid.Spacing = g.Spacing
@@ -226,7 +227,8 @@ func (v *Voxels) newlyDirty(a array, found map[volume.Vec]*block, p []byte, off 
 	defer v.mu.RUnlock()
 	seen := map[*block]bool{}
 	a.runs(off, len(p), func(r run) bool {
-		if b := found[r.of]; r.in && !b.dirty() && !seen[b] && !bytes.Equal(b.voxels[r.from:r.from+r.n], p[r.at:r.at+r.n]) {
+		if b := found[r.of]; r.in && !b.dirty() && !seen[b] &&
+			!bytes.Equal(b.voxels[r.from:r.from+r.n], p[r.at:r.at+r.n]) {
 			seen[b] = true
 			n++
 		}
@@ -272,8 +274,8 @@ func (v *Voxels) pieces(a array, p []byte, off int64, do func(p []byte, off int6
 	return do(p, off, touched)
 }
 
-// acquire pins blocks and reads them into memory. The caller releases what it returns, also after an error. If make is false,
-// it leaves out blocks that were not written.
+// acquire pins blocks and reads them into memory. The caller releases what it returns, also after an error. If make is
+// false, it leaves out blocks that were not written.
 func (v *Voxels) acquire(ctx context.Context, all []volume.Vec, make bool) (map[volume.Vec]*block, error) {
 	found, missing := v.pin(all, make)
 	var failed error

@@ -36,9 +36,9 @@ type sight struct {
 // usualChannels is the number of channels of most images with several. With more, the axis may be another one.
 const usualChannels = 4
 
-// choose returns the axes that the shape has, and why. The format says it, unless the axes are assumed. If nothing shows it, and a wrong
-// choice would do harm, the error is a *MissingError. If only other axes fit, it is an *AxesError: a box may fit by chance, and a layer of
-// which every voxel is at a wrong place looks right in a list.
+// choose returns the axes that the shape has, and why. The format says it, unless the axes are assumed. If nothing
+// shows it, and a wrong choice would do harm, the error is a *MissingError. If only other axes fit, it is an
+// *AxesError: a box may fit by chance, and a layer of which every voxel is at a wrong place looks right in a list.
 func (s sight) choose() (axes, why string, err error) {
 	usual := s.readings[0]
 	if len(s.readings) == 1 { // the axes have names
@@ -62,8 +62,10 @@ func (s sight) choose() (axes, why string, err error) {
 	case len(fit) == 1:
 		return usual.axes, "only so it " + where, nil
 	case s.update, len(s.places) > 0:
-		return usual.axes, "", missing(FieldAxes, fmt.Errorf("the shape %v may be %s, as that of an array of a mount after scipy or skimage, or %s: %w",
-			s.layout, commas(mountAxes(usual.axes)), commas(usual.axes), ErrAxes))
+		return usual.axes, "",
+			missing(FieldAxes,
+				fmt.Errorf("the shape %v may be %s, as that of an array of a mount after scipy or skimage, or %s: %w",
+					s.layout, commas(mountAxes(usual.axes)), commas(usual.axes), ErrAxes))
 	}
 	return usual.axes, "as most programs write C order", nil
 }
@@ -80,7 +82,8 @@ func (s sight) filter(test func(reading) (string, bool)) (all []reading, why str
 	return all, why
 }
 
-// equals reports whether the input has the size of the box in its name, or of a layer. Many files do not say where they belong.
+// equals reports whether the input has the size of the box in its name, or of a layer. Many files do not say where they
+// belong.
 func (s sight) equals(r reading) (what string, ok bool) {
 	if !s.named.Empty() && r.box.Size() == s.named.Size() {
 		return "the box of its name", true
@@ -175,11 +178,13 @@ func (l *layer) setAxes(places []place, update bool) error {
 	return err
 }
 
-// suspect notes that the axes of a header may be those of an array in another order: pynrrd writes a z, y, x array as sizes x, y, z.
+// suspect notes that the axes of a header may be those of an array in another order: pynrrd writes a z, y, x array as
+// sizes x, y, z.
 func (l *layer) suspect(s sight, at volume.Vec) {
 	g := l.in.Grid
 	turned := volume.Vec{g.Size[2], g.Size[1], g.Size[0]}
-	s.readings = []reading{{"xyz", volume.Box{Min: at, Max: at.Add(g.Size)}, g.Channels}, {"zyx", volume.Box{Min: at, Max: at.Add(turned)}, g.Channels}}
+	s.readings = []reading{{"xyz", volume.Box{Min: at, Max: at.Add(g.Size)}, g.Channels},
+		{"zyx", volume.Box{Min: at, Max: at.Add(turned)}, g.Channels}}
 	_, _, err := s.choose()
 	if wrong, ok := errors.AsType[*AxesError](err); ok {
 		l.doubt = fmt.Sprintf("it has %v voxels as its header says; with x and z exchanged, %s", g.Size, wrong.why)
@@ -193,7 +198,9 @@ func (l *layer) doubtPosition(places []place) error {
 	}
 	for _, p := range places {
 		if l.doubt == "" && p.box.Size() == l.box.Size() && p.box.Min != l.box.Min {
-			l.doubt = fmt.Sprintf("it has the size of layer %s, but no position, so it is at %v: --offset %v puts it there", p.name, l.box.Min, p.box.Min)
+			l.doubt = fmt.Sprintf(
+				"it has the size of layer %s, but no position, so it is at %v: --offset %v puts it there", p.name,
+				l.box.Min, p.box.Min)
 		}
 		if p.box == l.box {
 			l.doubt = ""
@@ -219,7 +226,8 @@ func (m *metadata) places() (all []place) {
 	for _, l := range m.known.Layers {
 		if b := l.BoundingBox; b != nil {
 			at := volume.Vec(b.TopLeft)
-			all = append(all, place{name: l.Name, box: volume.Box{Min: at, Max: at.Add(volume.Vec{b.Width, b.Height, b.Depth})}})
+			all = append(all, place{name: l.Name, box: volume.Box{Min: at,
+				Max: at.Add(volume.Vec{b.Width, b.Height, b.Depth})}})
 		}
 	}
 	return all

@@ -45,8 +45,8 @@ func files(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestChooseAxes: which axes the shape of an array has, by what is known of it. None are chosen for an update, or beside other layers, if
-// nothing shows them.
+// TestChooseAxes: which axes the shape of an array has, by what is known of it. None are chosen for an update, or
+// beside other layers, if nothing shows them.
 func TestChooseAxes(t *testing.T) {
 	box := func(at volume.Vec, size ...int) volume.Box {
 		return volume.Box{Min: at, Max: at.Add(volume.Vec(size))}
@@ -105,7 +105,8 @@ func TestChooseAxes(t *testing.T) {
 		{[]int{64, 64, 64}, false, box(at, 64, 64, 64), at, []place{update}, true, asked},
 		{[]int{40, 60, 20}, false, volume.Box{}, volume.Vec{100, 70, 90}, []place{update}, true, wrong + " xyz"},
 		{[]int{20, 60, 40}, false, volume.Box{}, volume.Vec{100, 70, 90}, []place{update}, true, "zyx"},
-		{[]int{20, 60, 40}, false, volume.Box{}, volume.Vec{}, []place{update}, true, "zyx"}, // fits in no way, which is another error
+		// fits in no way, which is another error
+		{[]int{20, 60, 40}, false, volume.Box{}, volume.Vec{}, []place{update}, true, "zyx"},
 		{[]int{20, 60, 40}, true, volume.Box{}, volume.Vec{100, 70, 90}, []place{update}, true, wrong + " zyx"},
 		{[]int{20, 60, 40}, true, volume.Box{}, at, []place{update}, true, "xyz"},
 		{[]int{3, 20, 60, 40}, false, volume.Box{}, at, []place{rgb}, true, wrong + " cxyz"},
@@ -127,13 +128,15 @@ func TestChooseAxes(t *testing.T) {
 		got := l.in.Layout.Axes
 		if w, ok := errors.AsType[*AxesError](err); ok {
 			got = wrong + " " + w.Fit()
-		} else if m, ok := errors.AsType[*MissingError](err); ok && m.Needs[0].Field == FieldAxes && errors.Is(err, ErrAxes) {
+		} else if m, ok := errors.AsType[*MissingError](err); ok && m.Needs[0].Field == FieldAxes &&
+			errors.Is(err, ErrAxes) {
 			got = asked
 		} else if err != nil {
 			t.Error(err)
 		}
 		if got != c.want {
-			t.Errorf("%v, Fortran %v, named %v, at %v, places %v, update %v: got %s (%v), want %s", c.shape, c.fortran, c.named, c.at, c.places, c.update, got, err, c.want)
+			t.Errorf("%v, Fortran %v, named %v, at %v, places %v, update %v: got %s (%v), want %s", c.shape, c.fortran,
+				c.named, c.at, c.places, c.update, got, err, c.want)
 		}
 		if got == "xyz" && !c.fortran && l.whyAxes == "" {
 			t.Errorf("%v: no reason", c.shape)
@@ -145,13 +148,15 @@ func TestChooseAxes(t *testing.T) {
 	}
 }
 
-// TestUpdateAxes replaces a box of a layer by arrays in both orders. An update that is refused changes nothing, and so does an import.
+// TestUpdateAxes replaces a box of a layer by arrays in both orders. An update that is refused changes nothing, and so
+// does an import.
 func TestUpdateAxes(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint8, 1)
 	voxels := voxeltest.Pattern(a.Grid)
 	out := filepath.Join(dir, "out")
-	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, small("l")); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out,
+		small("l")); err != nil {
 		t.Fatal(err)
 	}
 	box := volume.Box{Min: volume.Vec{10, 5, 3}, Max: volume.Vec{20, 12, 9}}
@@ -190,10 +195,12 @@ func TestUpdateAxes(t *testing.T) {
 		if !bytes.Equal(read(t, tree(t, out), "l/1/volume.raw"), want) {
 			t.Errorf("%s: the voxels differ", name)
 		}
-		if p.Box != named || p.Layout.Axes == "" || p.Input.Size != n || (p.WhyAxes == "") == (name[0] == 'C' && !test.o.Named.Empty()) {
+		if p.Box != named || p.Layout.Axes == "" || p.Input.Size != n ||
+			(p.WhyAxes == "") == (name[0] == 'C' && !test.o.Named.Empty()) {
 			t.Errorf("%s: got the plan %+v", name, p)
 		}
-		if err := Update(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, Options{Layer: "l"}); err != nil {
+		if err := Update(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out,
+			Options{Layer: "l"}); err != nil {
 			t.Fatal(err)
 		}
 		if bytes.Equal(read(t, tree(t, out), "l/1/volume.raw"), want) {
@@ -203,7 +210,8 @@ func TestUpdateAxes(t *testing.T) {
 	before := files(t, out)
 	path := filepath.Join(dir, "a.npy")
 	write(t, path, npy(false, c, n[0], n[1], n[2]))
-	if err := Update(t.Context(), mustOpen(t, path), out, Options{Layer: "l", Offset: &offset}); !errors.Is(err, ErrAxes) {
+	if err := Update(t.Context(), mustOpen(t, path), out, Options{Layer: "l", Offset: &offset}); !errors.Is(err,
+		ErrAxes) {
 		t.Errorf("update in doubt: got %v", err)
 	}
 	o := small("beside")
@@ -219,7 +227,8 @@ func TestUpdateAxes(t *testing.T) {
 	}
 	far[0] += 5
 	err = Update(t.Context(), mustOpen(t, path), out, Options{Layer: "l", Offset: &far})
-	if wrong, ok := errors.AsType[*AxesError](err); !ok || wrong.Fit() != "xyz" || wrong.Usual() != "" || !strings.Contains(err.Error(), "(6, 7, 10) in C order") {
+	if wrong, ok := errors.AsType[*AxesError](err); !ok || wrong.Fit() != "xyz" || wrong.Usual() != "" ||
+		!strings.Contains(err.Error(), "(6, 7, 10) in C order") {
 		t.Errorf("got %v", err)
 	}
 	if after := files(t, out); after != before {
@@ -232,7 +241,8 @@ func TestAxesOfHeader(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint8, 1)
 	out := filepath.Join(dir, "out")
-	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"), a.Grid), out, small("l")); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"),
+		a.Grid), out, small("l")); err != nil {
 		t.Fatal(err)
 	}
 	turned := a
@@ -241,14 +251,17 @@ func TestAxesOfHeader(t *testing.T) {
 	o := small("turned")
 	var p Plan
 	o.Planned = func(got Plan) { p = got }
-	if err := Import(t.Context(), mustOpen(t, path), out, o); err != nil || !strings.Contains(p.Doubt, "with x and z exchanged, it has the size of layer l") {
+	if err := Import(t.Context(), mustOpen(t, path), out, o); err != nil ||
+		!strings.Contains(p.Doubt, "with x and z exchanged, it has the size of layer l") {
 		t.Errorf("got %v, %q", err, p.Doubt)
 	}
 	err := Update(t.Context(), mustOpen(t, path), out, Options{Layer: "l"})
-	if err == nil || !strings.Contains(err.Error(), "an update does not extend it; ") || !strings.Contains(err.Error(), "with x and z exchanged") {
+	if err == nil || !strings.Contains(err.Error(), "an update does not extend it; ") ||
+		!strings.Contains(err.Error(), "with x and z exchanged") {
 		t.Errorf("got %v", err)
 	}
-	if err := Update(t.Context(), mustOpen(t, path), out, Options{Layer: "l", Axes: "xyz"}); err == nil || !strings.Contains(err.Error(), "the header says") {
+	if err := Update(t.Context(), mustOpen(t, path), out, Options{Layer: "l", Axes: "xyz"}); err == nil ||
+		!strings.Contains(err.Error(), "the header says") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -31,9 +31,10 @@ type backupState struct {
 	Done  bool // all is in the backup, and cubes may be replaced
 }
 
-// keep keeps what the update replaces in the directory Backup, before the first cube is replaced. The directory becomes a dataset with the layer, and
-// with those cubes of it that the update may replace. They are hard links where that is possible: a cube is replaced by rename, so the link keeps
-// the old one. If the update is repeated, the backup stays as it is.
+// keep keeps what the update replaces in the directory Backup, before the first cube is replaced. The directory becomes
+// a dataset with the layer, and with those cubes of it that the update may replace. They are hard links where that is
+// possible: a cube is replaced by rename, so the link keeps the old one. If the update is repeated, the backup stays as
+// it is.
 func (u *update) keep() error {
 	if u.Backup == "" {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestBackup: what an update replaces is in its backup, which is a dataset. Updating the box by the voxels of the backup undoes the update.
+// TestBackup: what an update replaces is in its backup, which is a dataset. Updating the box by the voxels of the
+// backup undoes the update.
 func TestBackup(t *testing.T) {
 	for seed := range cases(12) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -29,7 +30,8 @@ func TestBackup(t *testing.T) {
 		out := filepath.Join(dir, "out")
 		for _, layer := range []string{"other", "l"} {
 			o.Layer = layer
-			if err := Import(t.Context(), mustOpen(t, voxeltest.Export(t, dir, a, voxels[0], ".nrrd")), out, o); err != nil {
+			if err := Import(t.Context(), mustOpen(t, voxeltest.Export(t, dir, a, voxels[0], ".nrrd")), out,
+				o); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -48,7 +50,8 @@ func TestBackup(t *testing.T) {
 			o.Stats = &Stats{}
 			stopped := o
 			stopped.Planned = func(Plan) { stop() }
-			if err := Update(interrupted, mustOpen(t, input), out, stopped); !errors.Is(err, context.Canceled) && err != nil {
+			if err := Update(interrupted, mustOpen(t, input), out, stopped); !errors.Is(err, context.Canceled) &&
+				err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -69,7 +72,8 @@ func TestBackup(t *testing.T) {
 
 		backup := tree(t, o.Backup)
 		o.Backup = ""
-		old := read(t, backup, fmt.Sprintf("l/1/box/%v.raw", volume.Box{Min: part.Grid.Origin, Max: part.Grid.Origin.Add(box.Size())}))
+		old := read(t, backup, fmt.Sprintf("l/1/box/%v.raw",
+			volume.Box{Min: part.Grid.Origin, Max: part.Grid.Origin.Add(box.Size())}))
 		if !bytes.Equal(old, cutBox(voxels[0], box)) {
 			t.Errorf("seed %d: the box of the backup differs", seed)
 		}
@@ -81,7 +85,8 @@ func TestBackup(t *testing.T) {
 			if err := os.RemoveAll(whole); err != nil {
 				t.Fatal(err)
 			}
-			if err := Import(t.Context(), mustOpen(t, voxeltest.Export(t, dir, a, voxels[0], ".nrrd")), whole, o); err != nil {
+			if err := Import(t.Context(), mustOpen(t, voxeltest.Export(t, dir, a, voxels[0], ".nrrd")), whole,
+				o); err != nil {
 				t.Fatal(err)
 			}
 			name := fmt.Sprintf("l/%v/volume.raw", f)

@@ -47,8 +47,9 @@ func (l *layer) setCategory(ctx context.Context) error {
 	return nil
 }
 
-// chooseByDescription returns the category that names, header and type of an array show. The first of them that shows one
-// counts. Values that no segmentation can have are an image, and in doubt if anything else says that they are labels.
+// chooseByDescription returns the category that names, header and type of an array show. The first of them that shows
+// one counts. Values that no segmentation can have are an image, and in doubt if anything else says that they are
+// labels.
 func chooseByDescription(layer, file string, labels arrayfile.Labels, g volume.Grid) Choice {
 	choice := labelsByName(layer, file)
 	if choice.Category == "" {
@@ -77,7 +78,8 @@ func labelsByName(layer, file string) Choice {
 // namesLabels reports whether a word of the name starts with seg or label, or is mask or masks. Words are separated by
 // anything but letters and digits.
 func namesLabels(name string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name),
+		func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
 		if strings.HasPrefix(word, "seg") || strings.HasPrefix(word, "label") || word == "mask" || word == "masks" {
 			return true
 		}

@@ -14,8 +14,10 @@ import (
 
 func TestNamesLabels(t *testing.T) {
 	for name, want := range map[string]bool{
-		"segmentation": true, "seg": true, "SEG_v2": true, "cells.seg.nrrd": true, "my-labels.tif": true, "Label 3": true, "cell_mask.png": true,
-		"masks": true, "mask": true, "v2/segments": true, "color": false, "unsegmented": false, "masked": false, "mask2": false, "damask": false, "em_raw.tif": false, "": false,
+		"segmentation": true, "seg": true, "SEG_v2": true, "cells.seg.nrrd": true, "my-labels.tif": true,
+		"Label 3": true, "cell_mask.png": true,
+		"masks": true, "mask": true, "v2/segments": true, "color": false, "unsegmented": false, "masked": false,
+		"mask2": false, "damask": false, "em_raw.tif": false, "": false,
 	} {
 		if got := namesLabels(name); got != want {
 			t.Errorf("%q: got %v, want %v", name, got, want)
@@ -33,14 +35,18 @@ func TestChooseByDescription(t *testing.T) {
 		want        Choice
 	}{
 		{"l", "a.npy", arrayfile.Labels{}, volume.Uint8, 1, Choice{}},
-		{"labels", "mask.npy", says(arrayfile.Image), volume.Uint8, 1, Choice{Segmentation, "the layer is named labels"}},
-		{"l", "dir/mask.npy", says(arrayfile.Image), volume.Uint8, 1, Choice{Segmentation, "the file is named mask.npy"}},
+		{"labels", "mask.npy", says(arrayfile.Image), volume.Uint8, 1,
+			Choice{Segmentation, "the layer is named labels"}},
+		{"l", "dir/mask.npy", says(arrayfile.Image), volume.Uint8, 1,
+			Choice{Segmentation, "the file is named mask.npy"}},
 		{"l", "mask/a.npy", says(arrayfile.Image), volume.Uint8, 1, Choice{Color, "the file has palette"}},
 		{"l", "a.npy", says(arrayfile.Segmentation), volume.Uint32, 1, Choice{Segmentation, "the file has palette"}},
 		{"l", "a.npy", arrayfile.Labels{}, volume.Float32, 1, Choice{Color, "values of type float32"}},
 		{"l", "a.npy", arrayfile.Labels{}, volume.Uint8, 3, Choice{Color, "3 channels"}},
-		{"labels", "a.npy", arrayfile.Labels{}, volume.Float64, 1, Choice{Why: "the layer is named labels, but has values of type float64"}},
-		{"l", "a.png", says(arrayfile.Segmentation), volume.Uint8, 3, Choice{Why: "the file has palette, but has 3 channels"}},
+		{"labels", "a.npy", arrayfile.Labels{}, volume.Float64, 1,
+			Choice{Why: "the layer is named labels, but has values of type float64"}},
+		{"l", "a.png", says(arrayfile.Segmentation), volume.Uint8, 3,
+			Choice{Why: "the file has palette, but has 3 channels"}},
 	} {
 		g := volume.Grid{Type: test.typ, Channels: test.channels}
 		if got := chooseByDescription(test.layer, test.file, test.labels, g); got != test.want {
@@ -93,7 +99,8 @@ func TestPlanned(t *testing.T) {
 	if err := Import(t.Context(), in, dir, o); err != nil {
 		t.Fatal(err)
 	}
-	if got.Choice != (Choice{Segmentation, "the layer is named labels"}) || got.Box.Min != origin || got.VoxelSize != spacing || len(got.Factors) != 2 {
+	if got.Choice != (Choice{Segmentation, "the layer is named labels"}) || got.Box.Min != origin ||
+		got.VoxelSize != spacing || len(got.Factors) != 2 {
 		t.Errorf("got %+v", got)
 	}
 }

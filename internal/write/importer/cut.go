@@ -9,9 +9,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// cutter cuts the box of a layer into boxes with about equal stored bytes of the input. It cuts between cells: cubes of the coarsest mag,
-// of which those at the faces of the box may be smaller. The bytes of a plane are taken to be evenly spread over it, so the weight of a box
-// is the stored bytes of its planes times the voxels that it has of a plane.
+// cutter cuts the box of a layer into boxes with about equal stored bytes of the input. It cuts between cells: cubes of
+// the coarsest mag, of which those at the faces of the box may be smaller. The bytes of a plane are taken to be evenly
+// spread over it, so the weight of a box is the stored bytes of its planes times the voxels that it has of a plane.
 //
 // The boxes are the same on all machines: integers are added, and floats only multiplied, divided and compared.
 type cutter struct {
@@ -22,8 +22,8 @@ type cutter struct {
 	known map[cutKey]float64
 }
 
-// newCutter returns a cutter of a box. stored has the stored bytes of each plane, or is nil if all planes have as many. A plane without
-// bytes counts as one byte.
+// newCutter returns a cutter of a box. stored has the stored bytes of each plane, or is nil if all planes have as many.
+// A plane without bytes counts as one byte.
 func newCutter(box volume.Box, cell volume.Vec, axes []int, stored []int64) *cutter {
 	c := &cutter{box: box, cell: cell, axes: axes, known: map[cutKey]float64{}}
 	if stored != nil {
@@ -35,7 +35,8 @@ func newCutter(box volume.Box, cell volume.Vec, axes []int, stored []int64) *cut
 	return c
 }
 
-// cut returns n boxes. They are disjoint and have all voxels. If there are fewer cells than n, the last boxes are empty.
+// cut returns n boxes. They are disjoint and have all voxels. If there are fewer cells than n, the last boxes are
+// empty.
 func (c *cutter) cut(n int) []volume.Box {
 	boxes := c.appendCut(make([]volume.Box, 0, n), c.box, n)
 	for len(boxes) < n {
@@ -44,8 +45,8 @@ func (c *cutter) cut(n int) []volume.Box {
 	return boxes
 }
 
-// appendCut appends n boxes that have all voxels of a box, or fewer if there are fewer cells. On a single axis, they are as equal as they
-// can be. Otherwise, it cuts the box in two, and then each side.
+// appendCut appends n boxes that have all voxels of a box, or fewer if there are fewer cells. On a single axis, they
+// are as equal as they can be. Otherwise, it cuts the box in two, and then each side.
 func (c *cutter) appendCut(boxes []volume.Box, box volume.Box, n int) []volume.Box {
 	axes := c.axesOf(box)
 	n = min(n, c.cells(box, axes))

@@ -25,12 +25,13 @@ func share(c *cutter, parts []volume.Box) (lightest, heaviest float64) {
 	return lightest, heaviest
 }
 
-// checkCut checks that n parts are disjoint, have all voxels, end between cells, and are the same again. Parts are empty only if there
-// are fewer cells.
+// checkCut checks that n parts are disjoint, have all voxels, end between cells, and are the same again. Parts are
+// empty only if there are fewer cells.
 func checkCut(t *testing.T, c *cutter, n int) []volume.Box {
 	t.Helper()
 	parts := c.cut(n)
-	if again := newCutter(c.box, c.cell, c.axes, nil); len(parts) != n || c.sums == nil && !slices.Equal(again.cut(n), parts) || !slices.Equal(c.cut(n), parts) {
+	if again := newCutter(c.box, c.cell, c.axes, nil); len(parts) != n ||
+		c.sums == nil && !slices.Equal(again.cut(n), parts) || !slices.Equal(c.cut(n), parts) {
 		t.Fatalf("%d parts of %v: got %d, or others the second time", n, c.box, len(parts))
 	}
 	voxels, filled := 0, 0
@@ -45,7 +46,8 @@ func checkCut(t *testing.T, c *cutter, n int) []volume.Box {
 			cut := slices.Contains(c.axes, axis)
 			for _, at := range []int{part.Min[axis], part.Max[axis]} {
 				if at != c.box.Min[axis] && at != c.box.Max[axis] && (!cut || at%c.cell[axis] != 0) {
-					t.Fatalf("part %d/%d of %v is %v, in cells of %v on the axes %v", i+1, n, c.box, part, c.cell, c.axes)
+					t.Fatalf("part %d/%d of %v is %v, in cells of %v on the axes %v", i+1, n, c.box, part, c.cell,
+						c.axes)
 				}
 			}
 		}
@@ -114,8 +116,8 @@ func FuzzCutBox(f *testing.F) {
 	})
 }
 
-// TestCutIsTheSameEverywhere: tasks on machines with other processors cut in the same way. If this fails because cuts are meant to change, parts
-// of an import that was started before are refused.
+// TestCutIsTheSameEverywhere: tasks on machines with other processors cut in the same way. If this fails because cuts
+// are meant to change, parts of an import that was started before are refused.
 func TestCutIsTheSameEverywhere(t *testing.T) {
 	box := volume.Box{Min: volume.Vec{7, 300, 11}, Max: volume.Vec{1007, 1300, 911}}
 	stored := planesOf([2]int64{300, 1}, [2]int64{300, 1000}, [2]int64{300, 70})
@@ -125,7 +127,8 @@ func TestCutIsTheSameEverywhere(t *testing.T) {
 			got = append(got, fingerprint(newCutter(box, volume.Vec{64, 32, 16}, axes, bytes).cut(37)))
 		}
 	}
-	if want := []string{"f349ce278907e01d", "bc17983d26f76c6a", "aafc63d074e8f180", "097e1f9cd1d8f9f4"}; !slices.Equal(got, want) {
+	if want := []string{"f349ce278907e01d", "bc17983d26f76c6a", "aafc63d074e8f180",
+		"097e1f9cd1d8f9f4"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -138,7 +141,8 @@ func planesOf(runs ...[2]int64) (all []int64) {
 	return all
 }
 
-// TestCutByStoredBytes: where the parts of planes with these stored bytes start. They are as equal as whole cells allow.
+// TestCutByStoredBytes: where the parts of planes with these stored bytes start. They are as equal as whole cells
+// allow.
 func TestCutByStoredBytes(t *testing.T) {
 	for name, test := range map[string]struct {
 		stored   []int64
@@ -148,10 +152,11 @@ func TestCutByStoredBytes(t *testing.T) {
 		want     []int   // first planes of the parts that are not empty, but the first
 		heaviest float64 // as a multiple of an equal part
 	}{
-		"equal":             {planesOf([2]int64{12, 5}), 0, 1, 3, []int{4, 8}, 1},
-		"rest":              {planesOf([2]int64{10, 5}), 0, 1, 4, []int{3, 5, 8}, 1.2},
-		"black half":        {planesOf([2]int64{40, 1}, [2]int64{40, 130}), 0, 1, 4, []int{50, 60, 70}, 1.023},
-		"black in between":  {planesOf([2]int64{20, 100}, [2]int64{60, 0}, [2]int64{20, 100}), 0, 10, 4, []int{10, 50, 90}, 1.015},
+		"equal":      {planesOf([2]int64{12, 5}), 0, 1, 3, []int{4, 8}, 1},
+		"rest":       {planesOf([2]int64{10, 5}), 0, 1, 4, []int{3, 5, 8}, 1.2},
+		"black half": {planesOf([2]int64{40, 1}, [2]int64{40, 130}), 0, 1, 4, []int{50, 60, 70}, 1.023},
+		"black in between": {planesOf([2]int64{20, 100}, [2]int64{60, 0}, [2]int64{20, 100}), 0, 10, 4,
+			[]int{10, 50, 90}, 1.015},
 		"one heavy plane":   {planesOf([2]int64{5, 1}, [2]int64{1, 1000}, [2]int64{5, 1}), 0, 1, 3, []int{5, 6}, 3},
 		"no bytes":          {planesOf([2]int64{9, 0}), 0, 1, 3, []int{3, 6}, 1},
 		"fewer cells":       {planesOf([2]int64{20, 3}), 0, 8, 30, []int{8, 16}, 12},
@@ -170,7 +175,8 @@ func TestCutByStoredBytes(t *testing.T) {
 			}
 		}
 		if _, heaviest := share(c, parts); !slices.Equal(starts, test.want) || heaviest > test.heaviest*1.001 {
-			t.Errorf("%s: parts start at %v, and the heaviest has %.3f of an equal part; want %v, %.3f", name, starts, heaviest, test.want, test.heaviest)
+			t.Errorf("%s: parts start at %v, and the heaviest has %.3f of an equal part; want %v, %.3f", name, starts,
+				heaviest, test.want, test.heaviest)
 		}
 	}
 }
@@ -202,13 +208,14 @@ func TestCutLineIsBest(t *testing.T) {
 			heaviest = max(heaviest, l.weight(starts[i], starts[i+1]))
 		}
 		if heaviest != least[l.cells()] {
-			t.Fatalf("%d parts of %v start at %v: the heaviest has %d, expected %d", n, stored, starts, heaviest, least[l.cells()])
+			t.Fatalf("%d parts of %v start at %v: the heaviest has %d, expected %d", n, stored, starts, heaviest,
+				least[l.cells()])
 		}
 	}
 }
 
-// TestCutIsEqual: with 16 cells or more for each part, no part has more than 1.25 of an equal part. Of 1,000 parts of large layers, none
-// has more than 1.05, or than 1.15 if planes with different bytes are cut on all axes.
+// TestCutIsEqual: with 16 cells or more for each part, no part has more than 1.25 of an equal part. Of 1,000 parts of
+// large layers, none has more than 1.05, or than 1.15 if planes with different bytes are cut on all axes.
 func TestCutIsEqual(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range cases(1000) {
@@ -236,19 +243,24 @@ func TestCutIsEqual(t *testing.T) {
 		stored []int64
 		limit  float64
 	}{
-		"65,536³":             {volume.Box{Max: volume.Cube(1 << 16)}, volume.Cube(512), allAxes, nil, 1.05},
-		"flat":                {volume.Box{Max: volume.Vec{1 << 16, 1 << 16, 512}}, volume.Cube(512), allAxes, nil, 1.05},
-		"odd":                 {volume.Box{Min: volume.Vec{5, 700, 99}, Max: volume.Vec{100_005, 80_700, 7099}}, volume.Cube(512), allAxes, nil, 1.05},
-		"largest":             {volume.Box{Max: volume.Cube(1 << 40)}, volume.Cube(32), allAxes, nil, 1.05},
-		"noise":               {volume.Box{Max: volume.Cube(5000)}, volume.Cube(128), allAxes, noisy, 1.15},
-		"half is black":       {volume.Box{Max: volume.Cube(5000)}, volume.Cube(128), allAxes, black, 1.15},
-		"slices, one by one":  {volume.Box{Max: volume.Vec{5000, 5000, 100_000}}, volume.Vec{512, 512, 1}, onlyZ, slices.Repeat(noisy, 20), 1.05},
-		"black, in 64 planes": {volume.Box{Max: volume.Vec{900, 900, 5_000_000}}, volume.Cube(64), onlyZ, slices.Repeat(black, 1000), 1.05},
+		"65,536³": {volume.Box{Max: volume.Cube(1 << 16)}, volume.Cube(512), allAxes, nil, 1.05},
+		"flat": {volume.Box{Max: volume.Vec{1 << 16, 1 << 16, 512}}, volume.Cube(512), allAxes, nil,
+			1.05},
+		"odd": {volume.Box{Min: volume.Vec{5, 700, 99}, Max: volume.Vec{100_005, 80_700, 7099}},
+			volume.Cube(512), allAxes, nil, 1.05},
+		"largest":       {volume.Box{Max: volume.Cube(1 << 40)}, volume.Cube(32), allAxes, nil, 1.05},
+		"noise":         {volume.Box{Max: volume.Cube(5000)}, volume.Cube(128), allAxes, noisy, 1.15},
+		"half is black": {volume.Box{Max: volume.Cube(5000)}, volume.Cube(128), allAxes, black, 1.15},
+		"slices, one by one": {volume.Box{Max: volume.Vec{5000, 5000, 100_000}}, volume.Vec{512, 512, 1}, onlyZ,
+			slices.Repeat(noisy, 20), 1.05},
+		"black, in 64 planes": {volume.Box{Max: volume.Vec{900, 900, 5_000_000}}, volume.Cube(64), onlyZ,
+			slices.Repeat(black, 1000), 1.05},
 	} {
 		start := time.Now()
 		c := newCutter(test.box, test.cell, test.axes, test.stored)
 		lightest, heaviest := share(c, c.cut(1000))
-		t.Logf("%s: %.3f to %.3f of an equal part, in %v", name, lightest, heaviest, time.Since(start).Round(time.Millisecond))
+		t.Logf("%s: %.3f to %.3f of an equal part, in %v", name, lightest, heaviest,
+			time.Since(start).Round(time.Millisecond))
 		if heaviest > test.limit {
 			t.Errorf("%s: the heaviest part has %.3f of an equal part", name, heaviest)
 		}

@@ -1,11 +1,11 @@
-// Package importer writes arrays of voxels from files of other programs as layers of a WEBKNOSSOS dataset. Package arrayfile
-// reads these files, and package pyramid writes the cubes of all mags.
+// Package importer writes arrays of voxels from files of other programs as layers of a WEBKNOSSOS dataset. Package
+// arrayfile reads these files, and package pyramid writes the cubes of all mags.
 //
-// If an import was interrupted, the same call of [Import] resumes it: it keeps the complete cubes if input and options are
-// the same. [Update] replaces a box of a layer.
+// If an import was interrupted, the same call of [Import] resumes it: it keeps the complete cubes if input and options
+// are the same. [Update] replaces a box of a layer.
 //
-// If options, dataset and input together lack something, the error is a [MissingError], and nothing is written. The category is
-// lacking if neither the options nor names, header, type or a sample of the voxels show it.
+// If options, dataset and input together lack something, the error is a [MissingError], and nothing is written. The
+// category is lacking if neither the options nor names, header, type or a sample of the voxels show it.
 //
 // # Promises
 //
@@ -19,10 +19,9 @@
 //   - `--update` changes the voxels of its box, those of coarser mags that depend on them, and nothing else. It writes
 //     only cubes with such voxels.
 //     `TestUpdate`, `TestUpdateMetadata`, `TestUpdateErrors`
-//   - After `--update` with an annotation, mag 1 is what `--over` shows, byte for byte. Coarser mags are made again from
-//     it, for the hull of the blocks in neighbouring cubes. Only cubes with blocks are written. A damaged block is found
-//     before the first one.
-//     `TestMerge`, `TestMergeErrors`, `TestImportAnnotation`, `TestImportAnnotationErrors`
+//   - After `--update` with an annotation, mag 1 is what `--over` shows, byte for byte. Coarser mags are made again
+//     from it, for the hull of the blocks in neighbouring cubes. Only cubes with blocks are written. A damaged block is
+//     found before the first one. `TestMerge`, `TestMergeErrors`, `TestImportAnnotation`, `TestImportAnnotationErrors`
 //   - One process at a time writes a layer: an import, a `--finish` or an `--update`. Parts of one import share the
 //     layer. If another process has it, an import and `--finish` fail after a second, and `--update` waits.
 //     `TestWriters`, `TestImportsOfOneLayer`, `TestUpdateWaits`, `TestUpdateDuringImport`, `TestFinishDuringPart`,

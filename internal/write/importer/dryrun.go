@@ -13,8 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// DryRun is what an import or an update would write. It is found without reading voxels, so that cubes of zeros count, which are not
-// written. A full disk and other processes that write at that time are not found.
+// DryRun is what an import or an update would write. It is found without reading voxels, so that cubes of zeros count,
+// which are not written. A full disk and other processes that write at that time are not found.
 type DryRun struct {
 	Mags    []MagFiles // finest first
 	Creates bool       // the dataset does not exist

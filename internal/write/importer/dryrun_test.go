@@ -14,7 +14,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// TestDryRun compares dry runs of imports, parts and updates with what these write then. A dry run changes nothing, and has their errors.
+// TestDryRun compares dry runs of imports, parts and updates with what these write then. A dry run changes nothing, and
+// has their errors.
 func TestDryRun(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint8, 1)
@@ -54,15 +55,18 @@ func TestDryRun(t *testing.T) {
 		if err := write(t.Context(), o); err != nil {
 			t.Fatal(what, err)
 		}
-		if n, have := count(d); n != o.Stats.Written.Load()+o.Stats.Kept.Load() || have != o.Stats.Kept.Load() && have != n {
-			t.Errorf("%s: got %d files, of which %d exist; wrote %d and kept %d", what, n, have, o.Stats.Written.Load(), o.Stats.Kept.Load())
+		if n, have := count(d); n != o.Stats.Written.Load()+o.Stats.Kept.Load() ||
+			have != o.Stats.Kept.Load() && have != n {
+			t.Errorf("%s: got %d files, of which %d exist; wrote %d and kept %d", what, n, have, o.Stats.Written.Load(),
+				o.Stats.Kept.Load())
 		}
 	}
 
 	o := small("l")
 	o.Mags = 2
 	d := dry(imports, o)
-	if !d.Creates || d.Removes || d.From != 0 || len(d.Mags) != 3 || d.Mags[0].Box.Min != origin || d.Mags[0].Bytes != a.Grid.Bytes() {
+	if !d.Creates || d.Removes || d.From != 0 || len(d.Mags) != 3 || d.Mags[0].Box.Min != origin ||
+		d.Mags[0].Bytes != a.Grid.Bytes() {
 		t.Errorf("a new layer: got %+v", d)
 	}
 	check("a new layer", d, imports, o)
@@ -99,7 +103,8 @@ func TestDryRun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	o.onRead = func() { // after the first checkpoint
-		if b, err := os.ReadFile(filepath.Join(out, o.Layer, journalFile)); err == nil && bytes.Count(b, []byte("\n")) > 1 {
+		if b, err := os.ReadFile(filepath.Join(out, o.Layer, journalFile)); err == nil &&
+			bytes.Count(b, []byte("\n")) > 1 {
 			stop()
 		}
 	}

@@ -14,12 +14,12 @@ type halves struct {
 	heaviest     float64 // weight of the heaviest part of both sides
 }
 
-// goodCut is how much heavier than an equal part the heaviest part may be, so that no other cut is looked for. Cuts on x and y would make
-// shorter runs of voxels in a file.
+// goodCut is how much heavier than an equal part the heaviest part may be, so that no other cut is looked for. Cuts on
+// x and y would make shorter runs of voxels in a file.
 const goodCut = 1.01
 
-// bestHalves returns halves of a box for n parts: those on the first axis on which they are good, else those of which the heaviest part is
-// the lightest. n is from 2 to the number of cells.
+// bestHalves returns halves of a box for n parts: those on the first axis on which they are good, else those of which
+// the heaviest part is the lightest. n is from 2 to the number of cells.
 func (c *cutter) bestHalves(box volume.Box, axes []int, n int) halves {
 	best := halves{heaviest: math.Inf(1)}
 	good := c.weight(box) / float64(n) * goodCut
@@ -37,8 +37,9 @@ func (c *cutter) bestHalves(box volume.Box, axes []int, n int) halves {
 // maxTries is the number of ways to divide parts between two sides that halvesOn tries.
 const maxTries = 64
 
-// halvesOn returns good halves of a box that is cut on an axis, else the best it finds. A side has at least as many cells as parts. Near the
-// middle there may be no such halves. Then there are some with a multiple of the cells that all other axes have together.
+// halvesOn returns good halves of a box that is cut on an axis, else the best it finds. A side has at least as many
+// cells as parts. Near the middle there may be no such halves. Then there are some with a multiple of the cells that
+// all other axes have together.
 func (c *cutter) halvesOn(box volume.Box, axes []int, axis, n int, good float64) halves {
 	best := halves{heaviest: math.Inf(1)}
 	others := c.cells(box, slices.DeleteFunc(slices.Clone(axes), func(other int) bool { return other == axis }))
@@ -57,8 +58,8 @@ func (c *cutter) halvesOn(box volume.Box, axes []int, axis, n int, good float64)
 	return best
 }
 
-// halvesWith returns halves of which the lower one has a number of parts. It fails if a side would have fewer cells than parts. Of more than
-// eight parts, each side has a third or more, so that few cuts lead to each part.
+// halvesWith returns halves of which the lower one has a number of parts. It fails if a side would have fewer cells
+// than parts. Of more than eight parts, each side has a third or more, so that few cuts lead to each part.
 func (c *cutter) halvesWith(box volume.Box, axis, others, n, parts int) (halves, bool) {
 	least := 1
 	if n > 8 {
@@ -79,8 +80,8 @@ func (c *cutter) halvesWith(box volume.Box, axis, others, n, parts int) (halves,
 // fewParts is the number of parts up to which heaviest cuts them.
 const fewParts = 16
 
-// heaviest returns the weight of the heaviest of n parts of a box. If they are few, it is that of the parts that appendCut makes. Otherwise it
-// is that of equal parts.
+// heaviest returns the weight of the heaviest of n parts of a box. If they are few, it is that of the parts that
+// appendCut makes. Otherwise it is that of equal parts.
 func (c *cutter) heaviest(box volume.Box, n int) float64 {
 	if n == 1 || n > fewParts {
 		return c.weight(box) / float64(n)

@@ -24,26 +24,30 @@ import (
 
 // Options describes the layer to write.
 type Options struct {
-	Layer       string         // name of the layer and of its directory
-	Category    string         // Color or Segmentation; empty: as names, header and values of the input show
-	Axes        string         // of the shape of the input, as arrayfile.Layout has them; empty: as its format and its size show
-	Named       volume.Box     // of which the input has the name; empty: of none
-	Offset      *volume.Vec    // of voxel 0,0,0 of the input in the dataset; nil: as in the header of the input, else 0,0,0
+	Layer    string // name of the layer and of its directory
+	Category string // Color or Segmentation; empty: as names, header and values of the input show
+	// of the shape of the input, as arrayfile.Layout has them; empty: as its format and its size show
+	Axes  string
+	Named volume.Box // of which the input has the name; empty: of none
+	// of voxel 0,0,0 of the input in the dataset; nil: as in the header of the input, else 0,0,0
+	Offset      *volume.Vec
 	VoxelSize   [3]float64     // in nm; 0: as in the dataset, else as in the header of the input
 	Block, Cube int            // voxels per side, powers of two
 	Format      pyramid.Format // of the cube files
 	Compression wkw.BlockType  // of the blocks of WKW
 	Mags        int            // number of coarser mags
-	Downsample  string         // how coarser mags are computed: a name of downsample.ParseMethod; empty: by the category
-	Force       bool           // replace an existing layer
-	Memory      int64          // bytes that the import may use, approximately; 0: DefaultMemory
-	Jobs        int            // number of goroutines that compress blocks; 0: GOMAXPROCS
-	Part        batch.Part     // Import writes the cubes of this part only, and no metadata of the dataset; see Finish
-	Backup      string         // directory in which Update keeps what it replaces; empty: nothing is kept
-	Stats       *Stats         // may be nil
-	Planned     func(Plan)     // called once, before anything is written; may be nil
-	DryRun      func(DryRun)   // if not nil, Import and Update write nothing. They call DryRun if they would go on
-	Waits       func()         // called when another process writes the layer or the metadata, and has to end first; may be nil
+	// how coarser mags are computed: a name of downsample.ParseMethod; empty: by the category
+	Downsample string
+	Force      bool         // replace an existing layer
+	Memory     int64        // bytes that the import may use, approximately; 0: DefaultMemory
+	Jobs       int          // number of goroutines that compress blocks; 0: GOMAXPROCS
+	Part       batch.Part   // Import writes the cubes of this part only, and no metadata of the dataset; see Finish
+	Backup     string       // directory in which Update keeps what it replaces; empty: nothing is kept
+	Stats      *Stats       // may be nil
+	Planned    func(Plan)   // called once, before anything is written; may be nil
+	DryRun     func(DryRun) // if not nil, Import and Update write nothing. They call DryRun if they would go on
+	// called when another process writes the layer or the metadata, and has to end first; may be nil
+	Waits func()
 
 	planned bool // Update has called Planned
 
@@ -79,13 +83,14 @@ type Plan struct {
 	Doubt     string           // about the axes or the position of the input; empty if there is none
 }
 
-// Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata appear
-// complete or not at all. After an error, the same call resumes the import. Import fails with a *MissingError if the options lack
-// something, with ErrExists if the layer exists, and with ErrUnfinished if the layer has an interrupted import that differs. With
-// Force, it removes such a layer first. With Part, which excludes Force, the layer is not in the metadata until Finish.
+// Import writes the input as a layer of the dataset in dir. It creates the dataset if necessary. Cubes and metadata
+// appear complete or not at all. After an error, the same call resumes the import. Import fails with a *MissingError if
+// the options lack something, with ErrExists if the layer exists, and with ErrUnfinished if the layer has an
+// interrupted import that differs. With Force, it removes such a layer first. With Part, which excludes Force, the
+// layer is not in the metadata until Finish.
 //
-// One process at a time writes a layer, except for parts of the same import. Otherwise Import and Finish fail with lockfile.ErrBusy, and
-// Update waits.
+// One process at a time writes a layer, except for parts of the same import. Otherwise Import and Finish fail with
+// lockfile.ErrBusy, and Update waits.
 func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	if o.Stats == nil {
 		o.Stats = &Stats{}
@@ -148,7 +153,8 @@ func Import(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 }
 
 func (l *layer) plan() Plan {
-	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part, l.Cube, l.in.Grid, l.in.Layout, l.whyAxes, l.doubt}
+	return Plan{Choice{l.Category, l.why}, l.box, l.VoxelSize, l.factors, l.part, l.Cube, l.in.Grid, l.in.Layout,
+		l.whyAxes, l.doubt}
 }
 
 // layer is a layer that is being written.
@@ -171,7 +177,8 @@ type layer struct {
 	largest atomic.Uint64 // id, of a segmentation
 }
 
-// prepare creates the directory of the layer and the journal, or finds those of an interrupted import, or of other parts.
+// prepare creates the directory of the layer and the journal, or finds those of an interrupted import, or of other
+// parts.
 func (l *layer) prepare() error {
 	meta, err := readMetadata(l.dataset()) // another process may have changed it before l had its lock
 	if err != nil {
@@ -204,8 +211,8 @@ func (l *layer) prepare() error {
 	return l.createJournal()
 }
 
-// find looks for the journal of an interrupted import, or of other parts, and returns its lines after the first. If the layer exists, or
-// the import differs, it fails, or with Force it finds nothing.
+// find looks for the journal of an interrupted import, or of other parts, and returns its lines after the first. If the
+// layer exists, or the import differs, it fails, or with Force it finds nothing.
 func (l *layer) find() (lines []byte, found bool, err error) {
 	// The directory is looked at before the journal is: another part may write both at this moment.
 	empty := isEmpty(l.dir)
@@ -226,7 +233,8 @@ func (l *layer) find() (lines []byte, found bool, err error) {
 	return nil, false, nil
 }
 
-// createJournal creates the journal. It fails if another import has done so: on a file system without locks, or another part.
+// createJournal creates the journal. It fails if another import has done so: on a file system without locks, or another
+// part.
 func (l *layer) createJournal() error {
 	err := newFile(l.journalPath(), l.journal())
 	if errors.Is(err, fs.ErrExist) {
@@ -263,7 +271,8 @@ func (l *layer) publish(ctx context.Context) error {
 	return changeMetadata(ctx, l.dataset(), l.Waits, func(m *metadata) (bool, error) { return m.setLayer(l) })
 }
 
-// isEmpty reports whether nothing has the name of the directory yet, or an import was killed before it had written its journal.
+// isEmpty reports whether nothing has the name of the directory yet, or an import was killed before it had written its
+// journal.
 func isEmpty(dir string) bool {
 	if _, err := os.Lstat(dir); err != nil {
 		return errors.Is(err, fs.ErrNotExist)

@@ -59,10 +59,13 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	layer := func(name string) string {
-		return `{"name":"` + name + `","category":"color","boundingBox":{"topLeft":[5,30,11],"width":37,"height":21,"depth":19},` +
-			`"elementClass":"uint24","dataFormat":"wkw","numChannels":3,"mags":[{"mag":[1,1,1],"path":"./` + name + `/1","cubeLength":16}]}`
+		return `{"name":"` + name +
+			`","category":"color","boundingBox":{"topLeft":[5,30,11],"width":37,"height":21,"depth":19},` +
+			`"elementClass":"uint24","dataFormat":"wkw","numChannels":3,"mags":[{"mag":[1,1,1],"path":"./` + name +
+			`/1","cubeLength":16}]}`
 	}
-	want := `{"version":7,"name":"<cortex> & co","dataLayers":[` + layer("first") + `,{"dataFormat":"zarr3","name":"second","mags":[]},` + layer("third") +
+	want := `{"version":7,"name":"<cortex> & co","dataLayers":[` + layer("first") +
+		`,{"dataFormat":"zarr3","name":"second","mags":[]},` + layer("third") +
 		`],"scale":[11.24,11.24,25],"later":{"b":1,"a":null},"id":{"name":"` + filepath.Base(dir) + `","team":""}}`
 	if got.String() != want {
 		t.Errorf("got  %s\nwant %s", got.String(), want)
@@ -77,8 +80,9 @@ func TestElementClass(t *testing.T) {
 		t        volume.Type
 		channels int
 	}{
-		"uint8": {volume.Uint8, 1}, "uint24": {volume.Uint8, 3}, "int64": {volume.Int64, 1}, "uint32": {volume.Uint16, 2},
-		"float": {volume.Float32, 1}, "double": {volume.Float64, 1}, "float96": {volume.Float32, 3},
+		"uint8": {volume.Uint8, 1}, "uint24": {volume.Uint8, 3}, "int64": {volume.Int64, 1},
+		"uint32": {volume.Uint16, 2},
+		"float":  {volume.Float32, 1}, "double": {volume.Float64, 1}, "float96": {volume.Float32, 3},
 	} {
 		if got := elementClass(of.t, of.channels); got != want {
 			t.Errorf("%d × %v: got %s, want %s", of.channels, of.t, got, want)
@@ -95,19 +99,28 @@ func TestImportErrors(t *testing.T) {
 		channels int
 		want     string
 	}{
-		"no name":                 {func(o *Options) { o.Layer = "" }, "", volume.Uint8, 1, "layer is missing"},
-		"a path":                  {func(o *Options) { o.Layer = "../l" }, "", volume.Uint8, 1, `layer "../l"`},
-		"sides":                   {func(o *Options) { o.Block, o.Cube = 32, 48 }, "", volume.Uint8, 1, "cubes with sides of 48 voxels"},
-		"no power of two":         {func(o *Options) { o.Block, o.Cube = 12, 24 }, "", volume.Uint8, 1, "expected a power of two"},
-		"huge blocks":             {func(o *Options) { o.Block, o.Cube = 2048, 2048 }, "", volume.Uint8, 1, "expected at most 1073741824"},
-		"wide voxels":             {func(*Options) {}, "", volume.Uint64, 32, "expected 1 to 255 bytes"},
-		"category":                {func(o *Options) { o.Category = "colour" }, "", volume.Uint8, 1, `category "colour"`},
-		"ids of floats":           {func(o *Options) { o.Category = Segmentation }, "", volume.Float32, 1, "a segmentation of 1 × float32"},
-		"ids of channels":         {func(o *Options) { o.Category = Segmentation }, "", volume.Uint32, 2, "a segmentation of 2 × uint32"},
-		"negative position":       {func(o *Options) { o.Offset = &volume.Vec{-1, 0, 0} }, "", volume.Uint8, 1, "at -1,0,0: expected positions and sizes from 0"},
-		"another voxel size":      {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1, "all layers of the dataset have voxels of 11.24 × 11.24 × 30 nm"},
-		"a layer in the metadata": {func(*Options) {}, `{"scale": [11.24, 11.24, 25], "dataLayers": [{"name": "l"}]}`, volume.Uint8, 1, ErrExists.Error()},
-		"metadata is not JSON":    {func(*Options) {}, `{`, volume.Uint8, 1, "datasource-properties.json"},
+		"no name": {func(o *Options) { o.Layer = "" }, "", volume.Uint8, 1, "layer is missing"},
+		"a path":  {func(o *Options) { o.Layer = "../l" }, "", volume.Uint8, 1, `layer "../l"`},
+		"sides": {func(o *Options) { o.Block, o.Cube = 32, 48 }, "", volume.Uint8, 1,
+			"cubes with sides of 48 voxels"},
+		"no power of two": {func(o *Options) { o.Block, o.Cube = 12, 24 }, "", volume.Uint8, 1,
+			"expected a power of two"},
+		"huge blocks": {func(o *Options) { o.Block, o.Cube = 2048, 2048 }, "", volume.Uint8, 1,
+			"expected at most 1073741824"},
+		"wide voxels": {func(*Options) {}, "", volume.Uint64, 32, "expected 1 to 255 bytes"},
+		"category": {func(o *Options) { o.Category = "colour" }, "", volume.Uint8, 1,
+			`category "colour"`},
+		"ids of floats": {func(o *Options) { o.Category = Segmentation }, "", volume.Float32, 1,
+			"a segmentation of 1 × float32"},
+		"ids of channels": {func(o *Options) { o.Category = Segmentation }, "", volume.Uint32, 2,
+			"a segmentation of 2 × uint32"},
+		"negative position": {func(o *Options) { o.Offset = &volume.Vec{-1, 0, 0} }, "", volume.Uint8, 1,
+			"at -1,0,0: expected positions and sizes from 0"},
+		"another voxel size": {func(*Options) {}, `{"scale": [11.24, 11.24, 30]}`, volume.Uint8, 1,
+			"all layers of the dataset have voxels of 11.24 × 11.24 × 30 nm"},
+		"a layer in the metadata": {func(*Options) {}, `{"scale": [11.24, 11.24, 25], "dataLayers": [{"name": "l"}]}`,
+			volume.Uint8, 1, ErrExists.Error()},
+		"metadata is not JSON": {func(*Options) {}, `{`, volume.Uint8, 1, "datasource-properties.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := voxeltest.TempDir(t)
@@ -189,7 +202,9 @@ func TestScale(t *testing.T) {
 
 // TestCategory: type, channels, header and options decide whether a layer is a segmentation.
 func TestCategory(t *testing.T) {
-	bools := append([]byte("\x93NUMPY\x01\x00\x49\x00{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }           \n"), 1)
+	bools := append(
+		[]byte("\x93NUMPY\x01\x00\x49\x00{'descr': '|b1', 'fortran_order': True, 'shape': (1, 1, 1), }           \n"),
+		1)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "flags.npy"), bools)
 	a := array(volume.Uint8, 1)

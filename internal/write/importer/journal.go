@@ -36,7 +36,8 @@ func (l *layer) journal() []byte {
 		Factors     []volume.Factor
 		Parts       int    `json:",omitempty"`
 		Cut         string `json:",omitempty"` // fingerprint of all parts
-	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(), l.Category, l.method.String(), l.factors, l.Part.N, l.cut})
+	}{hex.EncodeToString(l.in.Fingerprint()), l.in.Grid, l.box, l.Block, l.Cube, l.Format, l.Compression.String(),
+		l.Category, l.method.String(), l.factors, l.Part.N, l.cut})
 	if err != nil {
 		panic(err) // not for a struct of numbers and text
 	}
@@ -66,8 +67,8 @@ func (l *layer) checkpoint(z int) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// resume sets the plane from which an interrupted import continues. It removes a line that was not written completely, so
-// that the next one can be read. lines is the journal after its first line.
+// resume sets the plane from which an interrupted import continues. It removes a line that was not written completely,
+// so that the next one can be read. lines is the journal after its first line.
 func (l *layer) resume(lines []byte) error {
 	whole := l.resumeFrom(lines)
 	return os.Truncate(l.journalPath(), int64(len(l.journal())+whole))

@@ -6,11 +6,12 @@ import (
 	"github.com/wkwfs/wkwfs/internal/jobs/batch"
 )
 
-// line is the extent of a box on one axis. It can be cut between its cells, which start at multiples of their side. Cells are numbered
-// from 0. The first and the last one may be shorter than the others.
+// line is the extent of a box on one axis. It can be cut between its cells, which start at multiples of their side.
+// Cells are numbered from 0. The first and the last one may be shorter than the others.
 type line struct {
-	from, to, side int                // in voxels; 0 ≤ from < to
-	before         func(at int) int64 // weight of all voxels below a position; it grows with the position, at least by 1 for each voxel
+	from, to, side int // in voxels; 0 ≤ from < to
+	// weight of all voxels below a position; it grows with the position, at least by 1 for each voxel
+	before func(at int) int64
 }
 
 // cells returns the number of cells.
@@ -35,9 +36,9 @@ func (l line) nearest(i, n, low, high int) int {
 	return k
 }
 
-// cut cuts the line into n parts, of which the heaviest is as light as whole cells allow. Apart from that, each cut is as near as possible
-// to where it is for equal parts. No part is empty: n is from 1 to the number of cells. cut returns the cells at which parts start, and
-// the number of cells after the last one.
+// cut cuts the line into n parts, of which the heaviest is as light as whole cells allow. Apart from that, each cut is
+// as near as possible to where it is for equal parts. No part is empty: n is from 1 to the number of cells. cut returns
+// the cells at which parts start, and the number of cells after the last one.
 func (l line) cut(n int) []int {
 	starts := make([]int, n+1)
 	starts[n] = l.cells()
@@ -51,8 +52,8 @@ func (l line) cut(n int) []int {
 	return starts
 }
 
-// earliest returns the first cell at which each of n parts can start, so that it and the parts after it are not above a bound. It also
-// returns the number of cells, as the start of part n.
+// earliest returns the first cell at which each of n parts can start, so that it and the parts after it are not above a
+// bound. It also returns the number of cells, as the start of part n.
 func (l line) earliest(n int, bound int64) []int {
 	starts := make([]int, n+1)
 	starts[n] = l.cells()

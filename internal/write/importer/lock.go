@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/webknossos"
 )
 
-// Locks are files in the directory of the dataset. A process holds that of a layer while it writes the layer, and that of the metadata while
-// it replaces them. It takes that of the metadata last.
+// Locks are files in the directory of the dataset. A process holds that of a layer while it writes the layer, and that
+// of the metadata while it replaces them. It takes that of the metadata last.
 
 // lockPath returns the path of the lock of a file or directory in a dataset.
 func lockPath(dataset, name string) string { return filepath.Join(dataset, "."+name+".lock") }
@@ -47,8 +47,9 @@ func (l *layer) lock(ctx context.Context, o lockfile.Options, dirs ...string) (*
 	return lock, nil
 }
 
-// owner returns the layer of a dataset that a directory belongs to: the name of the directory in the dataset that has it, whatever links lead there.
-// Layers may share mags, by their paths in the metadata or by links. It returns "" for a directory outside of the dataset.
+// owner returns the layer of a dataset that a directory belongs to: the name of the directory in the dataset that has
+// it, whatever links lead there. Layers may share mags, by their paths in the metadata or by links. It returns "" for a
+// directory outside of the dataset.
 func owner(dataset, dir string) string {
 	dataset, err := filepath.EvalSymlinks(dataset)
 	if err != nil {
@@ -68,9 +69,11 @@ func owner(dataset, dir string) string {
 // dataset returns the directory of the dataset.
 func (l *layer) dataset() string { return filepath.Dir(l.dir) }
 
-// lockMetadata takes the lock of the metadata of a dataset, and removes the temporary files of processes that were killed.
+// lockMetadata takes the lock of the metadata of a dataset, and removes the temporary files of processes that were
+// killed.
 func lockMetadata(ctx context.Context, dataset string, waits func()) (*lockfile.Lock, error) {
-	lock, err := lockfile.Take(ctx, lockPath(dataset, webknossos.PropertiesFile), lockfile.Options{Wait: forever, Waits: waits})
+	lock, err := lockfile.Take(ctx, lockPath(dataset, webknossos.PropertiesFile),
+		lockfile.Options{Wait: forever, Waits: waits})
 	if err != nil || !lock.Orphaned() {
 		return lock, err
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // factors returns the factors of mag 1 and of n coarser mags. Each mag doubles the factor of the axis with the shortest
-// voxels, and of each axis whose voxels are at most √2 times as long. So the voxels become cubes, as in WEBKNOSSOS. An axis with
-// a single voxel is not doubled: there is nothing to reduce. An array of a single voxel has mag 1 only.
+// voxels, and of each axis whose voxels are at most √2 times as long. So the voxels become cubes, as in WEBKNOSSOS. An
+// axis with a single voxel is not doubled: there is nothing to reduce. An array of a single voxel has mag 1 only.
 func factors(scale [3]float64, size volume.Vec, n int) []volume.Factor {
 	all := []volume.Factor{{1, 1, 1}}
 	for range n {
@@ -44,7 +44,8 @@ func factors(scale [3]float64, size volume.Vec, n int) []volume.Factor {
 // mags returns the mags of a new layer, finest first.
 func (l *layer) mags() (all []pyramid.Mag) {
 	for _, f := range l.factors {
-		all = append(all, pyramid.Mag{Factor: f, Dir: filepath.Join(l.dir, f.String()), Format: l.Format, Header: l.header()})
+		all = append(all, pyramid.Mag{Factor: f, Dir: filepath.Join(l.dir, f.String()), Format: l.Format,
+			Header: l.header()})
 	}
 	return all
 }

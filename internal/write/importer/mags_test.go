@@ -55,7 +55,8 @@ func TestMags(t *testing.T) {
 				o := small("l")
 				o.Category, o.Mags = category, 3
 				out := filepath.Join(dir, "out")
-				if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, o); err != nil {
+				if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out,
+					o); err != nil {
 					t.Fatal(err)
 				}
 				mounted := tree(t, out)
@@ -150,11 +151,13 @@ func (m model) reduced(from, to volume.Factor, origin, size volume.Vec, ids, flo
 // TestChannelsAreReducedSeparately: a mean is that of one channel.
 func TestChannelsAreReducedSeparately(t *testing.T) {
 	dir := voxeltest.TempDir(t)
-	a := header.Array{Grid: volume.Grid{Size: volume.Cube(2), Block: volume.Cube(1), Type: volume.Uint8, Channels: 2, Spacing: [3]float64{1, 1, 1}}}
+	a := header.Array{Grid: volume.Grid{Size: volume.Cube(2), Block: volume.Cube(1), Type: volume.Uint8, Channels: 2,
+		Spacing: [3]float64{1, 1, 1}}}
 	voxels := slices.Repeat([]byte{10, 200}, 8)
 	o := small("l")
 	o.Mags = 1
-	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), dir, o); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), dir,
+		o); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, tree(t, dir), "l/2/volume.raw"); !slices.Equal(got, []byte{10, 200}) {

@@ -18,9 +18,9 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Merge is [Update] for the blocks of a volume annotation. Afterwards, mag 1 of the layer is what package overlay shows of the
-// annotation over the layer. Coarser mags are made again from it: those of the annotation do not count. name is that of the
-// annotation, for errors.
+// Merge is [Update] for the blocks of a volume annotation. Afterwards, mag 1 of the layer is what package overlay shows
+// of the annotation over the layer. Coarser mags are made again from it: those of the annotation do not count. name is
+// that of the annotation, for errors.
 //
 // Only cubes with voxels of the annotation are written. Blocks outside of the bounding box of the layer are left out.
 func Merge(ctx context.Context, above volume.Layer, name, dir string, o Options) error {
@@ -84,7 +84,9 @@ func (u *update) setBlocks(above volume.Mag) error {
 		return err
 	}
 	if all > len(blocks) {
-		u.doubt = fmt.Sprintf("%d of %d blocks of the annotation are outside of the box %v of the layer: they are left out", all-len(blocks), all, u.bounds)
+		u.doubt = fmt.Sprintf(
+			"%d of %d blocks of the annotation are outside of the box %v of the layer: they are left out",
+			all-len(blocks), all, u.bounds)
 	}
 	u.boxes = byCubes(blocks, u.mags[0].Header.Grid().Size)
 	for _, box := range u.boxes {
@@ -104,8 +106,8 @@ func (u *update) setBlocks(above volume.Mag) error {
 	return nil
 }
 
-// readAll reads all blocks of an annotation: after the first cube is written, a damaged one would leave a layer that is updated in
-// part.
+// readAll reads all blocks of an annotation: after the first cube is written, a damaged one would leave a layer that is
+// updated in part.
 func readAll(ctx context.Context, above volume.Mag, blocks []volume.Box, jobs int) error {
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(jobs)
@@ -121,8 +123,8 @@ func readAll(ctx context.Context, above volume.Mag, blocks []volume.Box, jobs in
 	return cmp.Or(group.Wait(), ctx.Err())
 }
 
-// byCubes returns boxes that have all voxels of blocks, and voxels of no cube that has none of these. Cubes next to each other
-// share a box, so that a cube of a coarser mag is written once for them.
+// byCubes returns boxes that have all voxels of blocks, and voxels of no cube that has none of these. Cubes next to
+// each other share a box, so that a cube of a coarser mag is written once for them.
 func byCubes(blocks []volume.Box, cube volume.Vec) (boxes []volume.Box) {
 	hulls := map[volume.Vec]volume.Box{}
 	var cubes []volume.Vec

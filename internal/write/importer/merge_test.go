@@ -60,8 +60,8 @@ func sparse(r *rand.Rand, g volume.Grid, every int) (voxels []byte, blocks map[v
 	return voxels, blocks
 }
 
-// TestMerge merges random annotations. Mag 1 then has their blocks, zeros included, and all else as it was. Coarser mags are as
-// if the layer were imported again. Cubes without a block are not written, and a backup has those that are.
+// TestMerge merges random annotations. Mag 1 then has their blocks, zeros included, and all else as it was. Coarser
+// mags are as if the layer were imported again. Cubes without a block are not written, and a backup has those that are.
 func TestMerge(t *testing.T) {
 	for seed := range cases(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -77,7 +77,8 @@ func TestMerge(t *testing.T) {
 			before := age(t, out)
 
 			above := a
-			above.Grid.Origin, above.Grid.Size = volume.Vec{r.IntN(40), 8 + r.IntN(40), r.IntN(40)}, volume.Vec{1 + r.IntN(60), 1 + r.IntN(60), 1 + r.IntN(60)}
+			above.Grid.Origin, above.Grid.Size = volume.Vec{r.IntN(40), 8 + r.IntN(40), r.IntN(40)},
+				volume.Vec{1 + r.IntN(60), 1 + r.IntN(60), 1 + r.IntN(60)}
 			painted, blocks := sparse(r, above.Grid, []int{3, 40}[seed/2%2])
 			oneBlock := small("above")
 			oneBlock.Cube = 8
@@ -125,7 +126,8 @@ func TestMerge(t *testing.T) {
 				}
 				info, err := os.Stat(name)
 				if err != nil || touched == info.ModTime().Equal(past) {
-					t.Errorf("%s has a block: %v; written again: %v, %v", name, touched, !info.ModTime().Equal(past), err)
+					t.Errorf("%s has a block: %v; written again: %v, %v", name, touched, !info.ModTime().Equal(past),
+						err)
 				}
 				kept, err := os.Stat(strings.Replace(name, out, filepath.Join(dir, "backup"), 1))
 				if touched != (err == nil) || touched && !kept.ModTime().Equal(past) {
@@ -188,7 +190,8 @@ func TestMergeErrors(t *testing.T) {
 		above volume.Layer
 		want  string
 	}{
-		"type":     {"ids", made("type", volume.Uint64, origin), "a.zip over layer ids: expected voxels of 1 × uint32, found 1 × uint64"},
+		"type": {"ids", made("type", volume.Uint64, origin),
+			"a.zip over layer ids: expected voxels of 1 × uint32, found 1 × uint64"},
 		"outside":  {"ids", made("outside", volume.Uint32, volume.Vec{500, 500, 500}), "a.zip: " + errNoBlocks.Error()},
 		"no layer": {"other", sound, "an update needs an existing layer"},
 		"no name":  {"", sound, "name the layer"},
@@ -201,7 +204,8 @@ func TestMergeErrors(t *testing.T) {
 			if name == "changing" {
 				o.DryRun = nil
 			}
-			if err := Merge(t.Context(), test.above, "a.zip", out, o); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := Merge(t.Context(), test.above, "a.zip", out, o); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			for file := range before {

@@ -48,8 +48,8 @@ func (e *MissingError) Unwrap() (all []error) {
 	return all
 }
 
-// Missing returns the needs that an import into the dataset in dir, or an update, has for every input without a header. It is for
-// an input that cannot be opened before its shape and type are given.
+// Missing returns the needs that an import into the dataset in dir, or an update, has for every input without a header.
+// It is for an input that cannot be opened before its shape and type are given.
 func Missing(dir string, o Options, update bool) ([]Need, error) {
 	meta, err := readMetadata(dir)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 )
 
 // ErrSequential is the error of an input that cannot be read from the middle, and so not in parts.
-var ErrSequential = errors.New("the voxels are one compressed stream, which can be read from its start only: it cannot be imported in parts")
+var ErrSequential = errors.New(
+	"the voxels are one compressed stream, which can be read from its start only: it cannot be imported in parts")
 
 // MissingPartsError is the error of an import with parts that are not complete.
 type MissingPartsError struct {
@@ -29,9 +30,9 @@ func (e *MissingPartsError) Error() string {
 	return fmt.Sprintf("of %d parts, %s", e.N, batch.MissingText(e.Parts))
 }
 
-// setParts divides the layer into n parts with about equal stored bytes of the input. Cubes of the coarsest mag are in one part as a
-// whole, and so are all finer cubes inside of them: no part needs a voxel of another. There may be fewer of these cubes than parts; then
-// some parts are empty.
+// setParts divides the layer into n parts with about equal stored bytes of the input. Cubes of the coarsest mag are in
+// one part as a whole, and so are all finer cubes inside of them: no part needs a voxel of another. There may be fewer
+// of these cubes than parts; then some parts are empty.
 func (l *layer) setParts(n int) {
 	if n == len(l.parts) {
 		return
@@ -123,8 +124,8 @@ func (l *layer) resumePart() (done bool, err error) {
 	return false, nil
 }
 
-// Finish adds the layer to the metadata of the dataset in dir, when Import has written all parts. The options are those of the
-// parts; it finds out how many parts there are. If parts are not complete, the error is a *MissingPartsError.
+// Finish adds the layer to the metadata of the dataset in dir, when Import has written all parts. The options are those
+// of the parts; it finds out how many parts there are. If parts are not complete, the error is a *MissingPartsError.
 func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -183,7 +184,8 @@ func Finish(ctx context.Context, in *arrayfile.Array, dir string, o Options) err
 	return l.removeJournals()
 }
 
-// startedParts sets the number of parts of the import that was started. It fails if that differs from what l would import.
+// startedParts sets the number of parts of the import that was started. It fails if that differs from what l would
+// import.
 func (l *layer) startedParts() error {
 	found, err := os.ReadFile(l.journalPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,8 +211,8 @@ func (l *layer) startedParts() error {
 // ErrNoParts is the error of finishing an import of which no part was started.
 var ErrNoParts = errors.New("no part of the import was started")
 
-// removeJournals removes the journal and then the files of all parts. After a kill in between, the import is complete. In the other
-// order, its parts would be missing.
+// removeJournals removes the journal and then the files of all parts. After a kill in between, the import is complete.
+// In the other order, its parts would be missing.
 func (l *layer) removeJournals() error {
 	if err := os.Remove(l.journalPath()); err != nil {
 		return err
@@ -221,15 +223,16 @@ func (l *layer) removeJournals() error {
 // removeParts removes the files of all parts.
 func (l *layer) removeParts() error {
 	for i := range l.Part.N {
-		if err := os.Remove(l.partPath(batch.Part{I: i + 1, N: l.Part.N})); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(l.partPath(batch.Part{I: i + 1, N: l.Part.N})); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// findPartsLeft reports whether Finish was killed after it had removed the journal, and before it had removed the files of all parts.
-// If so, it sets the number of parts.
+// findPartsLeft reports whether Finish was killed after it had removed the journal, and before it had removed the files
+// of all parts. If so, it sets the number of parts.
 func (l *layer) findPartsLeft() bool {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {

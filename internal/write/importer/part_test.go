@@ -71,8 +71,8 @@ func sameFiles(t *testing.T, got, want string) {
 	}
 }
 
-// TestPartsOfImport: all parts of an import write the files that an import of the whole input writes, byte for byte, in any order, at
-// the same time, and if some run twice.
+// TestPartsOfImport: all parts of an import write the files that an import of the whole input writes, byte for byte, in
+// any order, at the same time, and if some run twice.
 func TestPartsOfImport(t *testing.T) {
 	for i, test := range []struct {
 		n      int
@@ -139,8 +139,8 @@ func TestPartsOfImport(t *testing.T) {
 	}
 }
 
-// TestPartsOfPictures imports a folder of PNG files in parts. Half of them are black, and have few stored bytes. All parts read about as many
-// stored bytes, and together write the files of an import at once.
+// TestPartsOfPictures imports a folder of PNG files in parts. Half of them are black, and have few stored bytes. All
+// parts read about as many stored bytes, and together write the files of an import at once.
 func TestPartsOfPictures(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	folder, whole, out := filepath.Join(dir, "slices"), filepath.Join(dir, "whole", "out"), filepath.Join(dir, "out")
@@ -194,8 +194,8 @@ func TestPartsOfPictures(t *testing.T) {
 	sameFiles(t, out, whole)
 }
 
-// TestPartsWithAnotherCut: parts that were cut in another way, as another release may do, are not completed by those of this one. Nothing
-// would have the voxels in between.
+// TestPartsWithAnotherCut: parts that were cut in another way, as another release may do, are not completed by those of
+// this one. Nothing would have the voxels in between.
 func TestPartsWithAnotherCut(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	a := large()
@@ -224,7 +224,8 @@ func TestPartsWithAnotherCut(t *testing.T) {
 	}
 }
 
-// TestFinishNamesMissingParts: an import is not finished before all of its parts are complete. The error has their numbers.
+// TestFinishNamesMissingParts: an import is not finished before all of its parts are complete. The error has their
+// numbers.
 func TestFinishNamesMissingParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not in short runs: it takes long, and its goroutines are those of other tests")
@@ -285,8 +286,8 @@ func TestFinishNamesMissingParts(t *testing.T) {
 	}
 }
 
-// TestFinishRemovesWhatIsLeft: if a finish was killed while it removed the files of the parts, the next one removes the rest. Files of
-// other imports stay.
+// TestFinishRemovesWhatIsLeft: if a finish was killed while it removed the files of the parts, the next one removes the
+// rest. Files of other imports stay.
 func TestFinishRemovesWhatIsLeft(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	a := large()
@@ -321,7 +322,8 @@ func TestFinishRemovesWhatIsLeft(t *testing.T) {
 			t.Errorf("with %s: %d files, want %d", path, len(got), len(want))
 		}
 	}
-	for file, b := range map[string]string{".import-1-of-3.json": "{}\n", ".import-1-of-0.json": "", ".import-2-of-4.json": string(files[filepath.Join(out, "color/.import-2-of-3.json")])} {
+	for file, b := range map[string]string{".import-1-of-3.json": "{}\n", ".import-1-of-0.json": "",
+		".import-2-of-4.json": string(files[filepath.Join(out, "color/.import-2-of-3.json")])} {
 		path := filepath.Join(out, "color", file)
 		write(t, path, []byte(b))
 		if err := Finish(t.Context(), mustOpen(t, name), out, o); !errors.Is(err, ErrExists) {
@@ -398,7 +400,8 @@ func TestStreamIsNotDivided(t *testing.T) {
 	o := small("color")
 	o.Part = batch.Part{I: 1, N: 2}
 	out := filepath.Join(dir, "out")
-	if err := Import(t.Context(), mustOpen(t, name), out, o); !errors.Is(err, ErrSequential) || !strings.HasPrefix(err.Error(), name) {
+	if err := Import(t.Context(), mustOpen(t, name), out, o); !errors.Is(err, ErrSequential) ||
+		!strings.HasPrefix(err.Error(), name) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {

@@ -49,7 +49,8 @@ func (l *layer) checkName() error {
 	case !fs.ValidPath(name), strings.HasPrefix(name, "."), strings.ContainsAny(name, "/\x00"):
 		return fmt.Errorf("layer %q: expected the name of a directory", name)
 	case len(name) > maxName:
-		return fmt.Errorf("layer %q: expected a name of at most %d bytes, found %d", jsonlimit.Abbreviate(name), maxName, len(name))
+		return fmt.Errorf("layer %q: expected a name of at most %d bytes, found %d", jsonlimit.Abbreviate(name),
+			maxName, len(name))
 	case name == webknossos.PropertiesFile:
 		return fmt.Errorf("layer %q: expected another name, found that of the metadata of the dataset", name)
 	}
@@ -60,8 +61,8 @@ func (l *layer) checkName() error {
 	return nil
 }
 
-// setSides sets the side of cubes, unless it is given: that of the dataset's other layers, or the smallest that holds the
-// input. It checks that the format allows the sides of blocks and cubes.
+// setSides sets the side of cubes, unless it is given: that of the dataset's other layers, or the smallest that holds
+// the input. It checks that the format allows the sides of blocks and cubes.
 func (l *layer) setSides(meta *metadata) error {
 	if l.Cube == 0 {
 		l.Cube = meta.cubeSide()
@@ -71,7 +72,8 @@ func (l *layer) setSides(meta *metadata) error {
 		}
 	}
 	if l.Block < 1 || l.Cube < l.Block || l.Cube%l.Block != 0 {
-		return fmt.Errorf("cubes with sides of %d voxels: expected a power of two times the %d of a block", l.Cube, l.Block)
+		return fmt.Errorf("cubes with sides of %d voxels: expected a power of two times the %d of a block", l.Cube,
+			l.Block)
 	}
 	if _, err := l.header().MarshalBinary(); err != nil {
 		return err
@@ -102,7 +104,8 @@ func (l *layer) setBox() error {
 	at := l.at()
 	for axis := range 3 {
 		if at[axis] < 0 || at[axis] > arrayfile.MaxCoordinate || l.in.Grid.Size[axis] > arrayfile.MaxCoordinate {
-			err := fmt.Errorf("%v voxels at %v: expected positions and sizes from 0 to 2^40: %w", l.in.Grid.Size, at, arrayfile.ErrPosition)
+			err := fmt.Errorf("%v voxels at %v: expected positions and sizes from 0 to 2^40: %w", l.in.Grid.Size, at,
+				arrayfile.ErrPosition)
 			if l.Offset == nil {
 				err = missing(FieldOffset, err)
 			}
@@ -128,7 +131,8 @@ func (l *layer) setVoxelSize(meta *metadata) error {
 		case have[axis] == 0:
 			l.VoxelSize[axis] = size[axis]
 		case size[axis] != 0 && !nearlyEqual(size[axis], have[axis]):
-			return fmt.Errorf("%s: voxels of %s: all layers of the dataset have voxels of %s", l.in.Name(), lengths(size), lengths(have))
+			return fmt.Errorf("%s: voxels of %s: all layers of the dataset have voxels of %s", l.in.Name(),
+				lengths(size), lengths(have))
 		default:
 			l.VoxelSize[axis] = have[axis]
 		}

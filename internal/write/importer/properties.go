@@ -146,9 +146,11 @@ type (
 	}
 )
 
-// changeMetadata reads the metadata of a dataset, and replaces them by what change makes of them. One process at a time does so. It reads them
-// again, until change reports that they are as they should be: other programs, and those on file systems without locks, may replace them, too.
-func changeMetadata(ctx context.Context, dataset string, waits func(), change func(*metadata) (changed bool, err error)) error {
+// changeMetadata reads the metadata of a dataset, and replaces them by what change makes of them. One process at a time
+// does so. It reads them again, until change reports that they are as they should be: other programs, and those on file
+// systems without locks, may replace them, too.
+func changeMetadata(ctx context.Context, dataset string, waits func(),
+	change func(*metadata) (changed bool, err error)) error {
 	lock, err := lockMetadata(ctx, dataset, waits)
 	if err != nil {
 		return err
@@ -208,8 +210,8 @@ func object(members []jsonlimit.Member) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// raiseLargest raises the largest id of a layer, and reports whether that changed it. If the metadata of the layer has no largest
-// id, it gets none.
+// raiseLargest raises the largest id of a layer, and reports whether that changed it. If the metadata of the layer has
+// no largest id, it gets none.
 func (m *metadata) raiseLargest(layer string, largest uint64) (changed bool, err error) {
 	for i, raw := range m.layers {
 		var l layerJSON
@@ -234,8 +236,8 @@ func (m *metadata) raiseLargest(layer string, largest uint64) (changed bool, err
 	return false, nil
 }
 
-// setLayer adds the layer, or replaces the layer of the same name. It reports whether that changed the metadata. Other layers may have been
-// added during the import: it fails if one of them has the name, or another voxel size.
+// setLayer adds the layer, or replaces the layer of the same name. It reports whether that changed the metadata. Other
+// layers may have been added during the import: it fails if one of them has the name, or another voxel size.
 func (m *metadata) setLayer(l *layer) (changed bool, err error) {
 	described, err := json.Marshal(l.properties())
 	if err != nil {
@@ -259,7 +261,8 @@ func (m *metadata) setLayer(l *layer) (changed bool, err error) {
 	if err := l.setVoxelSize(m); err != nil {
 		return false, err
 	}
-	m.layers = append(m.layers[:index:index], append([]json.RawMessage{described}, m.layers[min(index+1, len(m.layers)):]...)...)
+	m.layers = append(m.layers[:index:index], append([]json.RawMessage{described},
+		m.layers[min(index+1, len(m.layers)):]...)...)
 	err = errors.Join(
 		m.set("id", idJSON{Name: filepath.Base(filepath.Dir(m.path))}, true),
 		m.set("scale", scaleJSON{l.VoxelSize, "nanometer"}, m.scale() != webknossos.Scale{}))
@@ -315,8 +318,8 @@ func (l *layer) properties() layerJSON {
 	return p
 }
 
-// elementClass returns WEBKNOSSOS's name of a voxel type: that of one number as wide as all channels, such as uint24. The
-// names of floats are float and double.
+// elementClass returns WEBKNOSSOS's name of a voxel type: that of one number as wide as all channels, such as uint24.
+// The names of floats are float and double.
 func elementClass(t volume.Type, channels int) string {
 	kind := "int"
 	switch {

@@ -76,7 +76,8 @@ func TestResume(t *testing.T) {
 		t.Errorf("kept %d cubes, want the %d that were written", kept, written)
 	}
 	for _, name := range cubes {
-		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(past) && filepath.Base(name) != "header.wkw" {
+		if info, err := os.Stat(name); err != nil ||
+			!info.ModTime().Equal(past) && filepath.Base(name) != "header.wkw" {
 			t.Errorf("%s was written again: %v", name, err)
 		}
 	}

@@ -56,7 +56,8 @@ func TestRoundTrip(t *testing.T) {
 						t.Error("the voxels differ")
 					}
 					about := string(read(t, got, "l/1/volume.json"))
-					for _, want := range []string{fmt.Sprintf("%q: %q", "dtype", typ), fmt.Sprintf("%q: %d", "channels", channels), "5,\n    30,\n    11"} {
+					for _, want := range []string{fmt.Sprintf("%q: %q", "dtype", typ),
+						fmt.Sprintf("%q: %d", "channels", channels), "5,\n    30,\n    11"} {
 						if !strings.Contains(about, want) {
 							t.Errorf("volume.json lacks %s: %s", want, about)
 						}
@@ -95,12 +96,14 @@ func TestSampleRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if stats.Empty.Load() == 0 || stats.AllBytes.Load() != stats.DoneBytes.Load() {
-			t.Errorf("%s: %d cubes without voxels, %d of %d bytes", layer, stats.Empty.Load(), stats.DoneBytes.Load(), stats.AllBytes.Load())
+			t.Errorf("%s: %d cubes without voxels, %d of %d bytes", layer, stats.Empty.Load(), stats.DoneBytes.Load(),
+				stats.AllBytes.Load())
 		}
 		to := tree(t, filepath.Join(dir, "out"))
 		for _, name := range []string{"volume.raw", "volume.json"} {
 			name = layer + "/1/" + name
-			if got, want := read(t, to, name), read(t, from, name); name[len(name)-1] == 'w' && !bytes.Equal(got, want) {
+			if got, want := read(t, to, name), read(t, from, name); name[len(name)-1] == 'w' &&
+				!bytes.Equal(got, want) {
 				t.Errorf("%s differs", name)
 			}
 		}
@@ -144,7 +147,8 @@ func TestReferenceData(t *testing.T) {
 				write(t, filepath.Join(dir, filepath.Base(name)), read(t, from, name))
 				o := small("l")
 				o.Block, o.Cube = 32, 128
-				if err := Import(t.Context(), mustOpen(t, filepath.Join(dir, filepath.Base(name))), dir, o); err != nil {
+				if err := Import(t.Context(), mustOpen(t, filepath.Join(dir, filepath.Base(name))), dir,
+					o); err != nil {
 					t.Fatal(err)
 				}
 				raw := filepath.Dir(name) + "/volume.raw"
@@ -163,7 +167,8 @@ func TestCompressedInput(t *testing.T) {
 	voxels := voxeltest.Pattern(a.Grid)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(read(t, os.DirFS(dir), filepath.Base(voxeltest.Export(t, dir, a, voxels, ".nii")))); err != nil {
+	if _, err := w.Write(read(t, os.DirFS(dir), filepath.Base(voxeltest.Export(t, dir, a, voxels,
+		".nii")))); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

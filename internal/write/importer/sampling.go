@@ -74,8 +74,8 @@ func sampleSize(in volume.Vec, row int) (size volume.Vec) {
 	return size
 }
 
-// spread returns position i of a sequence that fills the box from 0 to most evenly, however long it is: multiples of irrational
-// numbers, modulo 1.
+// spread returns position i of a sequence that fills the box from 0 to most evenly, however long it is: multiples of
+// irrational numbers, modulo 1.
 func spread(i int, most volume.Vec) (at volume.Vec) {
 	const g = 1.2207440846057596 // g⁴ = g + 1
 	step := 1.0

@@ -41,11 +41,12 @@ func TestChooseByValues(t *testing.T) {
 		value func(p volume.Vec) int
 		want  string
 	}{
-		"mask":               {func(p volume.Vec) int { return 255 * min(1, blobs(p, 1)) }, Segmentation},
-		"mask of 1":          {func(p volume.Vec) int { return min(1, blobs(p, 1)) }, Segmentation},
-		"inverted mask":      {func(p volume.Vec) int { return 255 - 255*min(1, blobs(p, 1)) }, Segmentation},
-		"labels":             {func(p volume.Vec) int { return blobs(p, 200) }, Segmentation},
-		"cells without gaps": {func(p volume.Vec) int { return 1 + (p[0]/15*7+p[1]/15*11+p[2]/15*13)%100 }, Segmentation},
+		"mask":          {func(p volume.Vec) int { return 255 * min(1, blobs(p, 1)) }, Segmentation},
+		"mask of 1":     {func(p volume.Vec) int { return min(1, blobs(p, 1)) }, Segmentation},
+		"inverted mask": {func(p volume.Vec) int { return 255 - 255*min(1, blobs(p, 1)) }, Segmentation},
+		"labels":        {func(p volume.Vec) int { return blobs(p, 200) }, Segmentation},
+		"cells without gaps": {func(p volume.Vec) int { return 1 + (p[0]/15*7+p[1]/15*11+p[2]/15*13)%100 },
+			Segmentation},
 		"walls of cells": {func(p volume.Vec) int {
 			if p[0]%15 == 0 || p[1]%15 == 0 {
 				return 0
@@ -92,14 +93,16 @@ func TestChooseByValues(t *testing.T) {
 // stream can still be read from its start.
 func TestSampleForms(t *testing.T) {
 	dir := t.TempDir()
-	a := header.Array{Grid: volume.Grid{Size: sampledSize, Block: volume.Cube(1), Type: volume.Uint8, Channels: 1, Spacing: spacing}, Data: "volume.raw"}
+	a := header.Array{Grid: volume.Grid{Size: sampledSize, Block: volume.Cube(1), Type: volume.Uint8, Channels: 1,
+		Spacing: spacing}, Data: "volume.raw"}
 	var voxels []byte
 	for p := range (volume.Box{Max: sampledSize}).All() {
 		voxels = append(voxels, byte(blobs(p, 200)))
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(read(t, os.DirFS(dir), filepath.Base(voxeltest.Export(t, dir, a, voxels, ".nii")))); err != nil {
+	if _, err := w.Write(read(t, os.DirFS(dir), filepath.Base(voxeltest.Export(t, dir, a, voxels,
+		".nii")))); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -137,7 +140,8 @@ func writePlanes(t *testing.T, dir string, voxels []byte) {
 	n := sampledSize[0] * sampledSize[1]
 	for z := range sampledSize[2] {
 		var b bytes.Buffer
-		plane := &image.Gray{Pix: voxels[z*n:][:n], Stride: sampledSize[0], Rect: image.Rect(0, 0, sampledSize[0], sampledSize[1])}
+		plane := &image.Gray{Pix: voxels[z*n:][:n], Stride: sampledSize[0],
+			Rect: image.Rect(0, 0, sampledSize[0], sampledSize[1])}
 		if err := png.Encode(&b, plane); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +170,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestCategoryOfReferenceData: layers of other programs have the category that their values show, also if ids have few bits.
+// TestCategoryOfReferenceData: layers of other programs have the category that their values show, also if ids have few
+// bits.
 func TestCategoryOfReferenceData(t *testing.T) {
 	for _, set := range []string{"l4_sample", "l4_blocks", "annotation"} {
 		dir, ok := refdata.Path(set)

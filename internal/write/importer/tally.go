@@ -7,8 +7,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// tally counts the values of a sample of one-channel integers, and the voxels that are equal to their neighbour on x. In labels, nearly all
-// are. In images of microscopes few are, because of their noise.
+// tally counts the values of a sample of one-channel integers, and the voxels that are equal to their neighbour on x.
+// In labels, nearly all are. In images of microscopes few are, because of their noise.
 type tally struct {
 	width  int
 	values map[uint64]count
@@ -89,8 +89,9 @@ func (s *tally) foreground() (all, rest count) {
 	return all, count{all.all - most.all, all.equal - most.equal}
 }
 
-// The limits of choose. On layers of WEBKNOSSOS, 85 to 98 % of the foreground of segmentations is equal to its neighbour, also in
-// coarse mags, and 4 to 5 % of that of images. The synthetic sample of wkwfs, with 20 grey values, has up to 60 %.
+// The limits of choose. On layers of WEBKNOSSOS, 85 to 98 % of the foreground of segmentations is equal to its
+// neighbour, also in coarse mags, and 4 to 5 % of that of images. The synthetic sample of wkwfs, with 20 grey values,
+// has up to 60 %.
 const (
 	mostOfImages  = 0.65
 	leastOfLabels = 0.8
@@ -111,7 +112,8 @@ func (s *tally) choose() Choice {
 	case n == 1:
 		return Choice{Why: "a sample of the voxels has one value"}
 	case rest.all < minForeground:
-		return Choice{Why: fmt.Sprintf("only %d voxels of a sample of %d differ from the most frequent value", rest.all, all.all)}
+		return Choice{Why: fmt.Sprintf("only %d voxels of a sample of %d differ from the most frequent value", rest.all,
+			all.all)}
 	}
 	equal := float64(rest.equal) / float64(rest.all)
 	why := fmt.Sprintf("in a sample of %s values, %.1f%% of the voxels are equal to their neighbour", values, 100*equal)

@@ -18,9 +18,9 @@ import (
 	"github.com/wkwfs/wkwfs/webknossos"
 )
 
-// Update replaces a box of an existing layer by the input, in all mags of the layer. The input must have the type and channels of the
-// layer, and its position from the options or the header. Only the cubes with a voxel of the box are written. Each is replaced as
-// a whole. After an error, the same call completes the update.
+// Update replaces a box of an existing layer by the input, in all mags of the layer. The input must have the type and
+// channels of the layer, and its position from the options or the header. Only the cubes with a voxel of the box are
+// written. Each is replaced as a whole. After an error, the same call completes the update.
 //
 // Update uses Layer, Offset, Downsample, Memory, Jobs, Stats, Planned, DryRun, Waits and Backup of the options.
 func Update(ctx context.Context, in *arrayfile.Array, dir string, o Options) error {
@@ -87,7 +87,8 @@ func replace(ctx context.Context, dir string, o Options, plan func(dir string, o
 // planUpdate opens the layer, and checks that the input fits.
 func planUpdate(in *arrayfile.Array, dir string, o Options) (*update, error) {
 	u := &update{layer: layer{Options: o, in: in, dir: filepath.Join(dir, o.Layer)}}
-	for _, step := range []func() error{u.checkName, u.checkComplete, u.openMags, u.match, u.setBox, u.checkBox, u.setMethod} {
+	for _, step := range []func() error{u.checkName, u.checkComplete, u.openMags, u.match, u.setBox, u.checkBox,
+		u.setMethod} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -200,9 +201,11 @@ func (u *update) addMag(m volume.Mag) error {
 		return err
 	}
 	if h.Draft {
-		return &volume.UnsupportedError{File: where.Dir(), Part: "format", Offset: -1, Expected: "version 1", Found: "the draft"}
+		return &volume.UnsupportedError{File: where.Dir(), Part: "format", Offset: -1, Expected: "version 1",
+			Found: "the draft"}
 	}
-	add := pyramid.Mag{Factor: m.About().Factor, Dir: filepath.Join(u.dataset(), filepath.FromSlash(where.Dir())), Header: h, Under: m}
+	add := pyramid.Mag{Factor: m.About().Factor, Dir: filepath.Join(u.dataset(), filepath.FromSlash(where.Dir())),
+		Header: h, Under: m}
 	if u.finest == nil {
 		if add.Factor != (volume.Factor{1, 1, 1}) {
 			return errors.New("a layer without mag 1 cannot be updated")
@@ -235,7 +238,8 @@ func (u *update) chooseAxes() error {
 func (u *update) checkInput() error {
 	have, want := u.in.Grid, u.mags[0].Header
 	if have.Type != want.Type || have.Channels != want.Channels {
-		return fmt.Errorf("voxels of %d × %v: layer %s has %d × %v", have.Channels, have.Type, u.Layer, want.Channels, want.Type)
+		return fmt.Errorf("voxels of %d × %v: layer %s has %d × %v", have.Channels, have.Type, u.Layer, want.Channels,
+			want.Type)
 	}
 	return u.checkOffset()
 }
@@ -303,7 +307,8 @@ func (u *update) writeBox(ctx context.Context, box volume.Box, stats *Stats) err
 	if u.Category == Segmentation {
 		p.Observe = u.raiseLargest
 	}
-	return pyramid.Write(ctx, &patched{Source: u.input(box), box: box, whole: whole, under: u.finest, voxel: u.in.Grid.VoxelBytes()}, p)
+	return pyramid.Write(ctx, &patched{Source: u.input(box), box: box, whole: whole, under: u.finest,
+		voxel: u.in.Grid.VoxelBytes()}, p)
 }
 
 // raiseLargestInMetadata raises the largest id of a segmentation. It changes nothing else.
@@ -311,7 +316,8 @@ func (u *update) raiseLargestInMetadata(ctx context.Context) error {
 	if u.Category != Segmentation {
 		return nil
 	}
-	return changeMetadata(ctx, u.dataset(), u.Waits, func(m *metadata) (bool, error) { return m.raiseLargest(u.Layer, u.largest.Load()) })
+	return changeMetadata(ctx, u.dataset(), u.Waits,
+		func(m *metadata) (bool, error) { return m.raiseLargest(u.Layer, u.largest.Load()) })
 }
 
 // patched is a box of a layer with the input in a part of it. It implements pyramid.Source.

@@ -23,7 +23,8 @@ func TestUpdateManyCubes(t *testing.T) {
 		o := small("ids")
 		o.Compression, o.Jobs = compression, 2
 		out := filepath.Join(dir, "out")
-		if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, o); err != nil {
+		if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out,
+			o); err != nil {
 			t.Fatal(err)
 		}
 

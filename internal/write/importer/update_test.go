@@ -16,8 +16,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestUpdate replaces boxes of a layer. Afterwards all mags are as if the whole layer were imported again. Cubes without voxels of
-// the box are not written.
+// TestUpdate replaces boxes of a layer. Afterwards all mags are as if the whole layer were imported again. Cubes
+// without voxels of the box are not written.
 func TestUpdate(t *testing.T) {
 	for seed := range cases(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -30,7 +30,8 @@ func TestUpdate(t *testing.T) {
 			o.Mags, o.Compression = r.IntN(4), []wkw.BlockType{wkw.Raw, wkw.LZ4}[seed%2]
 			o.Memory = []int64{1, 1 << 24}[r.IntN(2)]
 			out := filepath.Join(dir, "out")
-			if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out, o); err != nil {
+			if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), out,
+				o); err != nil {
 				t.Fatal(err)
 			}
 			before := age(t, out)
@@ -49,12 +50,14 @@ func TestUpdate(t *testing.T) {
 				copy(voxels[p.Index(a.Grid.Size)*4:], new[at:at+4])
 			}
 			o.Stats = nil
-			if err := Update(t.Context(), mustOpen(t, voxeltest.Export(t, dir, part, new, ".nrrd")), out, o); err != nil {
+			if err := Update(t.Context(), mustOpen(t, voxeltest.Export(t, dir, part, new, ".nrrd")), out,
+				o); err != nil {
 				t.Fatal(err)
 			}
 
 			whole := filepath.Join(dir, "whole")
-			if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), whole, o); err != nil {
+			if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), whole,
+				o); err != nil {
 				t.Fatal(err)
 			}
 			got, want := tree(t, out), tree(t, whole)
@@ -65,9 +68,11 @@ func TestUpdate(t *testing.T) {
 				}
 			}
 			for name := range before {
-				touched := wholeCubes(t, name, out).Intersect(volume.Box{Min: part.Grid.Origin, Max: part.Grid.Origin.Add(box.Size())})
+				touched := wholeCubes(t, name, out).Intersect(volume.Box{Min: part.Grid.Origin,
+					Max: part.Grid.Origin.Add(box.Size())})
 				if info, err := os.Stat(name); err != nil || touched.Empty() != info.ModTime().Equal(past) {
-					t.Errorf("%s has voxels %v of the box %v: written again: %v, %v", name, touched, box, !info.ModTime().Equal(past), err)
+					t.Errorf("%s has voxels %v of the box %v: written again: %v, %v", name, touched, box,
+						!info.ModTime().Equal(past), err)
 				}
 			}
 			if left := names(t, out, ".tmp"); len(left) > 0 {
@@ -99,7 +104,8 @@ func age(t *testing.T, dir string) map[string]bool {
 func wholeCubes(t *testing.T, name, dir string) volume.Box {
 	t.Helper()
 	var c volume.Vec
-	if _, err := fmt.Sscanf(strings.TrimPrefix(name, filepath.Join(dir, "ids/1")), "/z%d/y%d/x%d.wkw", &c[2], &c[1], &c[0]); err != nil {
+	if _, err := fmt.Sscanf(strings.TrimPrefix(name, filepath.Join(dir, "ids/1")), "/z%d/y%d/x%d.wkw", &c[2], &c[1],
+		&c[0]); err != nil {
 		t.Fatal(err)
 	}
 	return c.BoxOfOne().Mul(volume.Cube(16))
@@ -119,7 +125,8 @@ func TestUpdateMetadata(t *testing.T) {
 	a := array(volume.Uint16, 1)
 	o := small("l")
 	o.Category = Segmentation
-	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"), a.Grid), dir, o); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"),
+		a.Grid), dir, o); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, webknossos.PropertiesFile)
@@ -135,11 +142,13 @@ func TestUpdateMetadata(t *testing.T) {
 	}{{[]byte{1, 0}, `"largestSegmentId": 16377`}, {[]byte{0xFF, 0xEE}, `"largestSegmentId": 61183`}} {
 		part := a
 		part.Grid.Size = volume.Cube(1)
-		if err := Update(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, part, test.value, ".raw"), part.Grid), dir, o); err != nil {
+		if err := Update(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, part, test.value, ".raw"), part.Grid),
+			dir, o); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(b), test.want) || !strings.Contains(string(b), `"a <field>"`) || !strings.Contains(string(b), "1.10") {
+		if err != nil || !strings.Contains(string(b), test.want) || !strings.Contains(string(b), `"a <field>"`) ||
+			!strings.Contains(string(b), "1.10") {
 			t.Errorf("%v: got %s, want %s", err, b, test.want)
 		}
 	}
@@ -150,7 +159,8 @@ func TestUpdateErrors(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	a := array(volume.Uint16, 1)
 	out := filepath.Join(dir, "out")
-	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"), a.Grid), out, small("ids")); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxeltest.Pattern(a.Grid), ".raw"),
+		a.Grid), out, small("ids")); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {

@@ -62,8 +62,8 @@ func different(t *testing.T, dir string, n int) (inputs []string, voxels [][]byt
 	return inputs, voxels
 }
 
-// TestImportsOfOneLayer: of imports into one layer at the same time, at most one succeeds, and the layer has its voxels. With Force, several
-// may succeed, one after the other.
+// TestImportsOfOneLayer: of imports into one layer at the same time, at most one succeeds, and the layer has its
+// voxels. With Force, several may succeed, one after the other.
 func TestImportsOfOneLayer(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	inputs, voxels := different(t, dir, 3)
@@ -155,7 +155,8 @@ func TestVoxelSizesAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestPartsOfTwoInputs: parts of different inputs that start at the same time do not mix. All parts that succeed are of one input.
+// TestPartsOfTwoInputs: parts of different inputs that start at the same time do not mix. All parts that succeed are of
+// one input.
 func TestPartsOfTwoInputs(t *testing.T) {
 	const n = 4
 	dir := voxeltest.TempDir(t)
@@ -200,8 +201,8 @@ func TestPartsOfTwoInputs(t *testing.T) {
 	}
 }
 
-// TestWithoutLocks: without locks, too, two imports of different inputs do not both create the journal of a layer. If one replaces the
-// journal of another, that one fails and does not change the metadata.
+// TestWithoutLocks: without locks, too, two imports of different inputs do not both create the journal of a layer. If
+// one replaces the journal of another, that one fails and does not change the metadata.
 func TestWithoutLocks(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	inputs, _ := different(t, dir, 2)
@@ -223,7 +224,8 @@ func TestWithoutLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, do := range map[string]func() error{
-		"journal": b.createJournal, "metadata": func() error { return b.publish(t.Context()) }, "part": func() error { return b.writePart(partState{}) },
+		"journal": b.createJournal, "metadata": func() error { return b.publish(t.Context()) },
+		"part": func() error { return b.writePart(partState{}) },
 	} {
 		if err := do(); !errors.Is(err, ErrReplaced) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrReplaced)
@@ -239,12 +241,14 @@ func TestWithoutLocks(t *testing.T) {
 	if _, err := os.Lstat(b.journalPath()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a journal is left: %v", err)
 	}
-	if err := changeMetadata(t.Context(), out, nil, func(m *metadata) (bool, error) { return m.setLayer(b) }); !errors.Is(err, ErrReplaced) {
+	if err := changeMetadata(t.Context(), out, nil,
+		func(m *metadata) (bool, error) { return m.setLayer(b) }); !errors.Is(err, ErrReplaced) {
 		t.Errorf("another layer of the name: got %v, want %v", err, ErrReplaced)
 	}
 }
 
-// TestFinishDuringPart: finishing succeeds only if all parts are complete. A part that runs again at that time changes nothing.
+// TestFinishDuringPart: finishing succeeds only if all parts are complete. A part that runs again at that time changes
+// nothing.
 func TestFinishDuringPart(t *testing.T) {
 	const n = 3
 	dir := voxeltest.TempDir(t)
@@ -304,7 +308,8 @@ func TestLayerNames(t *testing.T) {
 		write(t, filepath.Join(out, "README"), []byte("text"))
 		before := contents(t, out)
 		for _, name := range []string{
-			webknossos.PropertiesFile, "README", ".", "..", ".hidden", "a/b", "a\x00b", "a\xff", strings.Repeat("x", maxName+1), strings.Repeat("x", 300),
+			webknossos.PropertiesFile, "README", ".", "..", ".hidden", "a/b", "a\x00b", "a\xff",
+			strings.Repeat("x", maxName+1), strings.Repeat("x", 300),
 		} {
 			o := small(name)
 			o.Force = force
@@ -312,7 +317,8 @@ func TestLayerNames(t *testing.T) {
 				if name == "README" && dataset != out {
 					continue
 				}
-				if err := Import(t.Context(), mustOpen(t, inputs[0]), dataset, o); err == nil || errors.Is(err, ErrExists) {
+				if err := Import(t.Context(), mustOpen(t, inputs[0]), dataset, o); err == nil ||
+					errors.Is(err, ErrExists) {
 					t.Errorf("%q: got %v", name, err)
 				}
 			}
@@ -331,7 +337,8 @@ func TestUnusualLayerNames(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	inputs, voxels := different(t, dir, 1)
 	for i, name := range []string{
-		"header.wkw", "zarr.json", "info", "1", "z0", "box", "precomputed", "ome.zarr", "attributes.json", "a b", " ", "a:b", `a\b`, "a%2fb", "ü", "a\nb", "<&>", `"`, "~", "-", "*",
+		"header.wkw", "zarr.json", "info", "1", "z0", "box", "precomputed", "ome.zarr", "attributes.json", "a b", " ",
+		"a:b", `a\b`, "a%2fb", "ü", "a\nb", "<&>", `"`, "~", "-", "*",
 		strings.Repeat("x", maxName),
 	} {
 		out := filepath.Join(dir, fmt.Sprint("out", i))

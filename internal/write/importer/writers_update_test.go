@@ -55,7 +55,8 @@ func TestOwner(t *testing.T) {
 	dataset, outside := filepath.Join(dir, "dataset"), filepath.Join(dir, "outside")
 	err := errors.Join(
 		os.MkdirAll(filepath.Join(dataset, "l/1"), 0o777), os.Mkdir(outside, 0o777),
-		os.Symlink("l", filepath.Join(dataset, "link")), os.Symlink(outside, filepath.Join(dataset, "far")), os.Symlink(dataset, filepath.Join(dir, "other")))
+		os.Symlink("l", filepath.Join(dataset, "link")), os.Symlink(outside, filepath.Join(dataset, "far")),
+		os.Symlink(dataset, filepath.Join(dir, "other")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// TestUpdatesAtTheSameTime: updates of disjoint boxes of a layer leave the files that they leave one after the other. Half of them share
-// each cube. Half of them are of another layer with the same files.
+// TestUpdatesAtTheSameTime: updates of disjoint boxes of a layer leave the files that they leave one after the other.
+// Half of them share each cube. Half of them are of another layer with the same files.
 func TestUpdatesAtTheSameTime(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	inputs, _ := different(t, dir, 2)
@@ -142,7 +143,8 @@ func TestUpdateDuringImport(t *testing.T) {
 		got := read(t, tree(t, out), "l/1/volume.raw")
 		switch {
 		case errs[0] == nil && errs[1] == nil && (bytes.Equal(got, voxels[1]) || bytes.Equal(got, voxels[2])):
-		case errs[0] == nil && bytes.Equal(got, voxels[1]): // the layer was not there, or not complete, when the update looked for it
+		// the layer was not there, or not complete, when the update looked for it
+		case errs[0] == nil && bytes.Equal(got, voxels[1]):
 		case errs[1] == nil && errors.Is(errs[0], lockfile.ErrBusy) && bytes.Equal(got, voxels[2]):
 		default:
 			t.Errorf("round %d: the voxels are those of neither; errors: %v", round, errs)
@@ -151,7 +153,8 @@ func TestUpdateDuringImport(t *testing.T) {
 	}
 }
 
-// TestKilledUpdate: the next update removes the temporary files of one that was killed. The lock that it has left says so.
+// TestKilledUpdate: the next update removes the temporary files of one that was killed. The lock that it has left says
+// so.
 func TestKilledUpdate(t *testing.T) {
 	dir := voxeltest.TempDir(t)
 	inputs, voxels := different(t, dir, 2)
@@ -161,7 +164,8 @@ func TestKilledUpdate(t *testing.T) {
 	if err := Import(t.Context(), mustOpen(t, inputs[0]), out, o); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{".l.lock", ".datasource-properties.json.lock", ".datasource-properties.json.ABC.tmp", "l/1/.123.tmp", "l/1/z0/y1/.x1.wkw.ABC.tmp"} {
+	for _, name := range []string{".l.lock", ".datasource-properties.json.lock", ".datasource-properties.json.ABC.tmp",
+		"l/1/.123.tmp", "l/1/z0/y1/.x1.wkw.ABC.tmp"} {
 		write(t, filepath.Join(out, name), []byte("{"))
 	}
 	if err := Update(t.Context(), mustOpen(t, inputs[1]), out, o); err != nil {

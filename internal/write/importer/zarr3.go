@@ -55,8 +55,8 @@ type (
 // config is the configuration of a codec.
 type config = map[string]any
 
-// zarrArray describes a mag as WEBKNOSSOS writes it: in shards, which are cubes, of inner chunks, which are blocks. Position 0 is
-// that of the dataset. The shape is rounded up to whole shards.
+// zarrArray describes a mag as WEBKNOSSOS writes it: in shards, which are cubes, of inner chunks, which are blocks.
+// Position 0 is that of the dataset. The shape is rounded up to whole shards.
 func (l *layer) zarrArray(f volume.Factor) zarrArrayJSON {
 	g, channels := l.header().Grid(), l.in.Grid.Channels
 	size := l.box.Max.CeilDiv(volume.Vec(f)).CeilDiv(g.Size).Mul(g.Size)
@@ -93,7 +93,8 @@ func (l *layer) zarrGroup() zarrGroupJSON {
 		mags = append(mags, omeDatasetJSON{f.String(), [1]omeScaleJSON{{"scale", scale}}})
 	}
 	multiscale := map[string]any{"axes": axes, "datasets": mags}
-	return zarrGroupJSON{3, "group", map[string]any{"ome": map[string]any{"version": "0.5", "multiscales": []any{multiscale}}}}
+	return zarrGroupJSON{3, "group", map[string]any{"ome": map[string]any{"version": "0.5",
+		"multiscales": []any{multiscale}}}}
 }
 
 // writeZarr writes zarr.json into a directory.

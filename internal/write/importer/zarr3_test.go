@@ -47,13 +47,15 @@ func TestZarr3(t *testing.T) {
 			o.Mags, o.Memory = r.IntN(3), []int64{1, 1 << 24}[r.IntN(2)]
 			for _, format := range []pyramid.Format{pyramid.WKW, pyramid.Zarr3} {
 				o.Format, o.Stats = format, nil
-				if err := Import(t.Context(), mustOpenRaw(t, name, a.Grid), filepath.Join(dir, format.String()), o); err != nil {
+				if err := Import(t.Context(), mustOpenRaw(t, name, a.Grid), filepath.Join(dir, format.String()),
+					o); err != nil {
 					t.Fatal(err)
 				}
 			}
 			want, got := openTree(t, filepath.Join(dir, "wkw")), openTree(t, filepath.Join(dir, "zarr3"))
 			for _, f := range factors(spacing, a.Grid.Size, o.Mags) {
-				for _, file := range []string{"volume.raw", "volume.nrrd"} { // the voxels, and their place, size and type
+				// the voxels, and their place, size and type
+				for _, file := range []string{"volume.raw", "volume.nrrd"} {
 					path := fmt.Sprintf("l/%v/%s", f, file)
 					if !bytes.Equal(read(t, got, path), read(t, want, path)) {
 						t.Errorf("%s differs from that of WKW", path)
@@ -77,7 +79,8 @@ func TestShard(t *testing.T) {
 	voxels[(volume.Vec{0, 8, 9}).Index(a.Grid.Size)] = 8 // in block 0,1,1
 	o := small("l")
 	o.Format = pyramid.Zarr3
-	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), dir, o); err != nil {
+	if err := Import(t.Context(), mustOpenRaw(t, voxeltest.Export(t, dir, a, voxels, ".raw"), a.Grid), dir,
+		o); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "l/1/c/0/0/0/0"))

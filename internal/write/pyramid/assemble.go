@@ -2,8 +2,9 @@ package pyramid
 
 import "context"
 
-// assembler copies complete sub-cubes out of the spool, in the order of their files, and has them written past the page cache. It
-// does that in a goroutine of its own, while the next slabs are encoded. The memory of encoded blocks is used again at once.
+// assembler copies complete sub-cubes out of the spool, in the order of their files, and has them written past the page
+// cache. It does that in a goroutine of its own, while the next slabs are encoded. The memory of encoded blocks is used
+// again at once.
 type assembler struct {
 	disk   *directWriter
 	worker *worker
@@ -15,7 +16,8 @@ type assembler struct {
 const assemblerTasks = 64
 
 func newAssembler(w *writer) *assembler {
-	a := &assembler{disk: w.disk, worker: &worker{}, tasks: make(chan func(), assemblerTasks), ended: make(chan struct{})}
+	a := &assembler{disk: w.disk, worker: &worker{}, tasks: make(chan func(), assemblerTasks),
+		ended: make(chan struct{})}
 	go func() {
 		defer close(a.ended)
 		for task := range a.tasks {
@@ -49,8 +51,9 @@ func (w *writer) waitWritten() error {
 	return w.disk.wait()
 }
 
-// assemble has sub-cubes written in the background. Those of one cube are next to each other in the list and in its file. It reports
-// false if they must be written through the page cache: the disk is slow at this, or the spool is too large for the memory.
+// assemble has sub-cubes written in the background. Those of one cube are next to each other in the list and in its
+// file. It reports false if they must be written through the page cache: the disk is slow at this, or the spool is too
+// large for the memory.
 func (m *mag) assemble(ctx context.Context, parts []*subCube) (bool, error) {
 	if !m.direct || len(parts) == 0 {
 		return m.direct, nil
@@ -69,7 +72,8 @@ func (m *mag) assemble(ctx context.Context, parts []*subCube) (bool, error) {
 	return true, nil
 }
 
-// sealChunks ends the chunks of all workers, so that another goroutine may read them while workers go on. No worker is busy.
+// sealChunks ends the chunks of all workers, so that another goroutine may read them while workers go on. No worker is
+// busy.
 func (w *writer) sealChunks() error {
 	for range w.layer.Jobs {
 		k := <-w.workers

@@ -13,7 +13,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// TestCanceledDirect cancels writes past the page cache after some reads. Nothing half is left, and the next call completes the layer.
+// TestCanceledDirect cancels writes past the page cache after some reads. Nothing half is left, and the next call
+// completes the layer.
 func TestCanceledDirect(t *testing.T) {
 	for _, stop := range []int{1, 5, 9} {
 		c := directCase(t)
@@ -61,8 +62,8 @@ func TestDiskFailsDirect(t *testing.T) {
 	c.checkNoTemp(t)
 }
 
-// TestSpoolWaits: if the memory is full, a chunk waits for sub-cubes that are copied out of the spool. It goes to the file only
-// if they free nothing.
+// TestSpoolWaits: if the memory is full, a chunk waits for sub-cubes that are copied out of the spool. It goes to the
+// file only if they free nothing.
 func TestSpoolWaits(t *testing.T) {
 	for _, frees := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -112,7 +112,8 @@ func (c *cube) finish() error {
 	return nil
 }
 
-// rename gives the file its name. It fails if another process has updated the cube since: on a file system without locks.
+// rename gives the file its name. It fails if another process has updated the cube since: on a file system without
+// locks.
 func (c *cube) rename() error {
 	switch {
 	case c.m.Under == nil:

@@ -37,8 +37,8 @@ func newCubes(m *mag, z int) (*cubes, error) {
 // of returns cube c.
 func (l *cubes) of(c volume.Vec) *cube { return l.list[c.Sub(l.box.Min).Index(l.box.Size())] }
 
-// flush writes the sub-cubes that come next in their files. All blocks below plane z are in the spool. last means that no slab
-// follows.
+// flush writes the sub-cubes that come next in their files. All blocks below plane z are in the spool. last means that
+// no slab follows.
 func (l *cubes) flush(ctx context.Context, z int, last bool) error {
 	m := l.m
 	done := z/m.grid.Block[2] - l.box.Min[2]*m.Header.CubeBlocks
@@ -98,7 +98,8 @@ type closing struct {
 // closers is the number of files that are synced at a time. A file system writes them together.
 const closers = 16
 
-// start closes cubes in the background, once all that was given to the disk is written. It first waits for those of the call before.
+// start closes cubes in the background, once all that was given to the disk is written. It first waits for those of the
+// call before.
 func (c *closing) start(l *cubes) error {
 	if err := c.wait(); err != nil {
 		l.remove()

@@ -10,20 +10,21 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// Cubes are written past the page cache where that is faster: the disk writes while blocks are copied or encoded, the copy into
-// the page cache is saved, and the sync at the end is short. This file and its neighbours for each system are the only
-// place that knows of O_DIRECT.
+// Cubes are written past the page cache where that is faster: the disk writes while blocks are copied or encoded, the
+// copy into the page cache is saved, and the sync at the end is short. This file and its neighbours for each system are
+// the only place that knows of O_DIRECT.
 
-// minDirectBytes is the least number of bytes that are written past the page cache at a time. The disk is idle between two writes, for
-// nearly as long as it needs for a small one.
+// minDirectBytes is the least number of bytes that are written past the page cache at a time. The disk is idle between
+// two writes, for nearly as long as it needs for a small one.
 const minDirectBytes = 256 << 10
 
-// minDirectCube is the least size of cubes that are compressed and written past the page cache, in bytes of voxels. Small cubes
-// are many files, which the page cache writes together.
+// minDirectCube is the least size of cubes that are compressed and written past the page cache, in bytes of voxels.
+// Small cubes are many files, which the page cache writes together.
 const minDirectCube = 16 << 20
 
-// writeDirectly decides which mags are written past the page cache: those of large cubes, unless cubes are changed. Then the page
-// cache has the copy of the old cube. Runs of memory may take a sixteenth of the budget. It returns the bytes of these runs.
+// writeDirectly decides which mags are written past the page cache: those of large cubes, unless cubes are changed.
+// Then the page cache has the copy of the old cube. Runs of memory may take a sixteenth of the budget. It returns the
+// bytes of these runs.
 func (w *writer) writeDirectly() (bytes int64) {
 	runs := 0
 	for _, m := range w.mags {
@@ -69,7 +70,8 @@ func (f *cubeFile) closeDirect() {
 	f.direct = nil
 }
 
-// fileRun is what is written to a file at an offset. Where it is written past the page cache, its memory is congruent to the offset.
+// fileRun is what is written to a file at an offset. Where it is written past the page cache, its memory is congruent
+// to the offset.
 type fileRun struct {
 	bytes  []byte
 	offset int64
@@ -84,8 +86,8 @@ func (r fileRun) split() (head, pages, tail fileRun) {
 	return part(0, first), part(first, end), part(end, n)
 }
 
-// directWriter writes past the page cache, in a goroutine of its own and in the order in which it is asked to. One write is in flight:
-// ext4 lets no two writes into a file that grows, and small writes would wait for large ones.
+// directWriter writes past the page cache, in a goroutine of its own and in the order in which it is asked to. One
+// write is in flight: ext4 lets no two writes into a file that grows, and small writes would wait for large ones.
 type directWriter struct {
 	tasks chan func() error
 	free  chan []byte // memory of runs
@@ -97,12 +99,14 @@ type directWriter struct {
 	pace pace
 }
 
-// directRuns is how many runs of memory cubes need that are not compressed: one is written, one waits, and each worker fills one.
+// directRuns is how many runs of memory cubes need that are not compressed: one is written, one waits, and each worker
+// fills one.
 func directRuns(workers int) int { return workers + 2 }
 
 // newDirectWriter returns a directWriter with memory for n runs.
 func newDirectWriter(n int) *directWriter {
-	d := &directWriter{tasks: make(chan func() error, n), free: make(chan []byte, n), ended: make(chan struct{}), failed: make(chan struct{})}
+	d := &directWriter{tasks: make(chan func() error, n), free: make(chan []byte, n), ended: make(chan struct{}),
+		failed: make(chan struct{})}
 	for range n {
 		d.free <- nil
 	}
@@ -191,8 +195,8 @@ func (d *directWriter) end() {
 	}
 }
 
-// writeRun writes the whole pages of a run past the page cache, and its ends through it. The other part of the page of an end is written
-// with a neighbouring run, at any time.
+// writeRun writes the whole pages of a run past the page cache, and its ends through it. The other part of the page of
+// an end is written with a neighbouring run, at any time.
 func (d *directWriter) writeRun(f *cubeFile, r fileRun) error {
 	head, pages, tail := r.split()
 	if f.direct == nil || len(pages.bytes) < minDirectBytes || d.pace.slow.Load() {
@@ -201,7 +205,8 @@ func (d *directWriter) writeRun(f *cubeFile, r fileRun) error {
 	start := time.Now()
 	_, err := f.direct.WriteAt(pages.bytes, pages.offset)
 	d.pace.add(len(pages.bytes), time.Since(start))
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) { // this disk has larger sectors, or this file system cannot
+	// this disk has larger sectors, or this file system cannot
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) {
 		f.closeDirect()
 		return writeAt(f, r.bytes, r.offset)
 	}

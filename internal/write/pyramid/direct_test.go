@@ -33,13 +33,16 @@ func TestSplit(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint([]int{test.head, test.pages, test.tail}) {
 			t.Errorf("%d bytes at %d: got %d", test.length, test.offset, got)
 		}
-		if head.offset != int64(test.offset) || pages.offset != head.offset+int64(test.head) || tail.offset != pages.offset+int64(test.pages) {
-			t.Errorf("%d bytes at %d: got offsets %d, %d, %d", test.length, test.offset, head.offset, pages.offset, tail.offset)
+		if head.offset != int64(test.offset) || pages.offset != head.offset+int64(test.head) ||
+			tail.offset != pages.offset+int64(test.pages) {
+			t.Errorf("%d bytes at %d: got offsets %d, %d, %d", test.length, test.offset, head.offset, pages.offset,
+				tail.offset)
 		}
 	}
 }
 
-// fakeDirect is a file that is written past the page cache, with the conditions of O_DIRECT. If err is not nil, every write fails.
+// fakeDirect is a file that is written past the page cache, with the conditions of O_DIRECT. If err is not nil, every
+// write fails.
 type fakeDirect struct {
 	*os.File
 	err    error
@@ -52,7 +55,8 @@ func (f *fakeDirect) WriteAt(b []byte, offset int64) (int, error) {
 	if f.err != nil {
 		return 0, &os.PathError{Op: "write", Path: f.Name(), Err: f.err}
 	}
-	if address := uintptr(unsafe.Pointer(unsafe.SliceData(b))); address%pageBytes != 0 || offset%pageBytes != 0 || len(b)%pageBytes != 0 {
+	if address := uintptr(unsafe.Pointer(unsafe.SliceData(b))); address%pageBytes != 0 || offset%pageBytes != 0 ||
+		len(b)%pageBytes != 0 {
 		return 0, fmt.Errorf("%d bytes at %#x for offset %d", len(b), address, offset)
 	}
 	return f.File.WriteAt(b, offset)
@@ -60,7 +64,8 @@ func (f *fakeDirect) WriteAt(b []byte, offset int64) (int, error) {
 
 func (f *fakeDirect) Close() error { f.closed = true; return nil }
 
-// TestDirectWriter writes runs that share pages, past a page cache that allows it, that refuses it, and on a disk that fails.
+// TestDirectWriter writes runs that share pages, past a page cache that allows it, that refuses it, and on a disk that
+// fails.
 func TestDirectWriter(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -90,7 +95,8 @@ func TestDirectWriter(t *testing.T) {
 			}
 			var failed error
 			const n = writeBytes
-			for _, part := range [][2]int{{16 + n, 16 + 2*n}, {16, 16 + n}, {16 + 2*n, 16 + 3*n}, {16 + 3*n, len(want)}} {
+			for _, part := range [][2]int{{16 + n, 16 + 2*n}, {16, 16 + n}, {16 + 2*n, 16 + 3*n},
+				{16 + 3*n, len(want)}} {
 				memory, err := d.memory()
 				if err != nil {
 					failed = err
@@ -123,8 +129,8 @@ func TestDirectWriter(t *testing.T) {
 	}
 }
 
-// TestWriteDirect writes cubes on the disk of temporary files, large enough to go past the page cache: also with a spool that is
-// too large for the memory.
+// TestWriteDirect writes cubes on the disk of temporary files, large enough to go past the page cache: also with a
+// spool that is too large for the memory.
 func TestWriteDirect(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -152,7 +158,8 @@ func TestWriteDirect(t *testing.T) {
 func TestShardsDirect(t *testing.T) {
 	var all [2]map[string][]byte
 	for i, memory := range []int64{256 << 20, 32 << 20} { // 32 MiB are too little to write past the page cache
-		c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(32, 8, wkw.LZ4, volume.Uint8), box(200, 200, 11, 301, 301, 270), two)
+		c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(32, 8, wkw.LZ4, volume.Uint8),
+			box(200, 200, 11, 301, 301, 270), two)
 		c.Memory = memory
 		for i := range c.Mags {
 			c.Mags[i].Format = Zarr3
@@ -198,8 +205,8 @@ func (c *layerCase) onDisk(t *testing.T) {
 	}
 }
 
-// TestWritesDirectly: mags with large groups, or with large cubes that are compressed, are written past the page cache if there is
-// memory for it.
+// TestWritesDirectly: mags with large groups, or with large cubes that are compressed, are written past the page cache
+// if there is memory for it.
 func TestWritesDirectly(t *testing.T) {
 	dir := t.TempDir()
 	possible := writesDirectly(dir) // elsewhere no mag may be

@@ -85,8 +85,8 @@ func (m *mag) observe(k *worker, t tile, blocks volume.Box) error {
 	return nil
 }
 
-// cut returns the voxels of block b of a tile, or nil if all are 0. b is in blocks, from voxel 0,0,0 of the mag. The result is
-// valid until the next call with the same worker. cut calls Observe if the mag is the first.
+// cut returns the voxels of block b of a tile, or nil if all are 0. b is in blocks, from voxel 0,0,0 of the mag. The
+// result is valid until the next call with the same worker. cut calls Observe if the mag is the first.
 func (m *mag) cut(k *worker, t tile, b volume.Vec) []byte {
 	k.block = grow(&k.block, m.grid.BlockBytes())
 	return m.cutTo(k.block, t, b)

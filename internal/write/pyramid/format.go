@@ -42,8 +42,8 @@ type layout interface {
 	newEncoder() encoder
 	// first returns the offset of the first block in a file.
 	first() uint64
-	// writeTable writes where the blocks of a sub-cube are. ends has the offset after each block, in Morton order, relative to
-	// that of the sub-cube.
+	// writeTable writes where the blocks of a sub-cube are. ends has the offset after each block, in Morton order,
+	// relative to that of the sub-cube.
 	writeTable(f *os.File, p *subCube, ends []uint64) error
 	// finish writes what a file has beside its blocks. end is the offset after the last of them.
 	finish(f *os.File, end uint64) error

@@ -38,8 +38,8 @@ type mag struct {
 	collected bool    // the planes have voxels
 }
 
-// SlabPlanes is the least number of planes of a slab, unless cubes have fewer. Encoding fewer planes at a time is not worth a
-// goroutine.
+// SlabPlanes is the least number of planes of a slab, unless cubes have fewer. Encoding fewer planes at a time is not
+// worth a goroutine.
 const SlabPlanes = 32
 
 func newMag(w *writer, m Mag, box volume.Box) (*mag, error) {
@@ -67,7 +67,9 @@ func newMag(w *writer, m Mag, box volume.Box) (*mag, error) {
 	e := n.layout.newEncoder()
 	n.bound = e.Bound()
 	if !n.raw() && n.maxRun() > maxChunk {
-		return nil, fmt.Errorf("mag %v: rows of blocks of up to %d bytes: expected at most %d: choose smaller blocks or cubes", m.Factor, n.maxRun(), maxChunk)
+		return nil,
+			fmt.Errorf("mag %v: rows of blocks of up to %d bytes: expected at most %d: choose smaller blocks or cubes",
+				m.Factor, n.maxRun(), maxChunk)
 	}
 	if m.Format == Zarr3 {
 		return n, nil

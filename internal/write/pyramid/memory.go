@@ -50,8 +50,9 @@ func (w *writer) divideMemory() error {
 	return nil
 }
 
-// chunkSize returns the size of chunks of the spool. longest is the most bytes of a run. A chunk ends where the longest run would not
-// fit any more. So it has room for some of these: else most of its memory would be lost where runs compress well.
+// chunkSize returns the size of chunks of the spool. longest is the most bytes of a run. A chunk ends where the longest
+// run would not fit any more. So it has room for some of these: else most of its memory would be lost where runs
+// compress well.
 func (w *writer) chunkSize(longest int64) int64 {
 	most := min(maxChunk, w.layer.Memory/8/int64(w.layer.Jobs))
 	return max(minChunk, longest, min(chunkRuns*longest, most))

@@ -124,8 +124,8 @@ func (c layerCase) write(t *testing.T) {
 	c.compare(t)
 }
 
-// compare compares all mags with the model: each mag is computed from the voxels of the one before, with zeros outside of
-// their box.
+// compare compares all mags with the model: each mag is computed from the voxels of the one before, with zeros outside
+// of their box.
 func (c layerCase) compare(t *testing.T) {
 	t.Helper()
 	box, voxels := c.Box, c.src.voxels
@@ -139,7 +139,8 @@ func (c layerCase) compare(t *testing.T) {
 		}
 		for j := range voxels {
 			if got[j] != voxels[j] {
-				t.Fatalf("mag %v of %v, byte %d of voxel %d: got %d, want %d", m.Factor, box, j%c.src.voxel, j/c.src.voxel, got[j], voxels[j])
+				t.Fatalf("mag %v of %v, byte %d of voxel %d: got %d, want %d", m.Factor, box, j%c.src.voxel,
+					j/c.src.voxel, got[j], voxels[j])
 			}
 		}
 	}

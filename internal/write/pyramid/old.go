@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// oldCube is a cube file that is replaced. It is open only while blocks of it are copied: a box may have more cubes than a
-// process may have descriptors.
+// oldCube is a cube file that is replaced. It is open only while blocks of it are copied: a box may have more cubes
+// than a process may have descriptors.
 type oldCube struct {
 	path    string
 	version volume.Version // when the update of the cube started
@@ -25,7 +25,8 @@ func newOldCube(path string, want wkw.Header) (*oldCube, error) {
 	defer f.Close() // read-only
 	have := f.Header()
 	if !have.Fits(want) || (have.BlockType == wkw.Raw) != (want.BlockType == wkw.Raw) {
-		return nil, fmt.Errorf("%s: %v cubes of %v voxels: expected %v cubes of %v voxels, as the mag has them", path, have.BlockType, have.Grid().Size, want.BlockType, want.Grid().Size)
+		return nil, fmt.Errorf("%s: %v cubes of %v voxels: expected %v cubes of %v voxels, as the mag has them", path,
+			have.BlockType, have.Grid().Size, want.BlockType, want.Grid().Size)
 	}
 	return &oldCube{path, f.Version()}, nil
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// The speed of writes past the page cache is measured for each paceBytes. A disk that writes fewer than slowBytes in a second may be
-// slow because one write is in flight, or because it has to seek: the page cache would write more at a time, in the order of the disk.
+// The speed of writes past the page cache is measured for each paceBytes. A disk that writes fewer than slowBytes in a
+// second may be slow because one write is in flight, or because it has to seek: the page cache would write more at a
+// time, in the order of the disk.
 const (
 	paceBytes = 64 << 20
 	slowBytes = 400 << 20

@@ -16,7 +16,8 @@ func TestPace(t *testing.T) {
 		{"fast", []time.Duration{time.Millisecond}, false, 1000},
 		{"slow", []time.Duration{4 * time.Millisecond}, true, 64},
 		{"slow, but not for long", []time.Duration{4 * time.Millisecond}, false, 63},
-		{"once in a while", []time.Duration{20 * time.Millisecond, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, false, 1000},
+		{"once in a while", []time.Duration{20 * time.Millisecond, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, false,
+			1000},
 	} {
 		p := &pace{}
 		for i := range test.count {

@@ -81,8 +81,8 @@ func (p *planes) write(k *worker, box volume.Box, fill func(dst []byte, pitch do
 	return p.eachRun(at, size, b, p.writeRun)
 }
 
-// writeRun writes to the file, except zeros where there are zeros already. The slab of an input of one plane is mostly zeros, and
-// the file may be many times as large as the input.
+// writeRun writes to the file, except zeros where there are zeros already. The slab of an input of one plane is mostly
+// zeros, and the file may be many times as large as the input.
 func (p *planes) writeRun(b []byte, off int64) (int, error) {
 	if p.m.Under == nil && allZero(b) {
 		return len(b), nil
@@ -90,8 +90,8 @@ func (p *planes) writeRun(b []byte, off int64) (int, error) {
 	return p.file.WriteAt(b, off)
 }
 
-// eachRun calls do, which reads or writes the file, with each run of b that is contiguous in the file. b is a box of the size
-// at a position of the slab.
+// eachRun calls do, which reads or writes the file, with each run of b that is contiguous in the file. b is a box of
+// the size at a position of the slab.
 func (p *planes) eachRun(at, size volume.Vec, b []byte, do func([]byte, int64) (int, error)) error {
 	rows := 1 // of a run
 	if size[0] == p.size[0] {
@@ -110,8 +110,8 @@ func (p *planes) eachRun(at, size volume.Vec, b []byte, do func([]byte, int64) (
 	return nil
 }
 
-// tiles calls add with the tiles of the slab that starts at plane z. A slab in memory is one tile. Tiles from a file have at
-// most `most` bytes, as far as tileBoxes can divide the slab.
+// tiles calls add with the tiles of the slab that starts at plane z. A slab in memory is one tile. Tiles from a file
+// have at most `most` bytes, as far as tileBoxes can divide the slab.
 func (p *planes) tiles(z int, most int64, add func(tile) error) error {
 	slab := p.m.slabBox(z)
 	if p.file == nil {

@@ -27,11 +27,12 @@ func TestPlanesAreSparse(t *testing.T) {
 			want[256*256*plane+i] = byte(i%255 + 1)
 		}
 		for y := 0; y < 256; y += 32 {
-			err := p.write(&worker{}, volume.Box{Min: volume.Vec{0, y, 0}, Max: volume.Vec{256, y + 32, 32}}, func(dst []byte, pitch downsample.Pitch) {
-				for z := range 32 {
-					copy(dst[z*pitch.Plane:][:pitch.Plane], want[256*(256*z+y):])
-				}
-			})
+			err := p.write(&worker{}, volume.Box{Min: volume.Vec{0, y, 0}, Max: volume.Vec{256, y + 32, 32}},
+				func(dst []byte, pitch downsample.Pitch) {
+					for z := range 32 {
+						copy(dst[z*pitch.Plane:][:pitch.Plane], want[256*(256*z+y):])
+					}
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,24 +29,26 @@ type Mag struct {
 	Dir    string // of the cube files; it must exist
 	Format Format
 	Header wkw.Header // the geometry of all cubes, and the block type of WKW; DataOffset is ignored
-	// Under is the existing mag that is changed. Blocks of its cubes stay, except those with voxels that depend on the source.
-	// It is nil for a new mag. Then a cube that exists stays: an earlier call has written it.
+	// Under is the existing mag that is changed. Blocks of its cubes stay, except those with voxels that depend on the
+	// source. It is nil for a new mag. Then a cube that exists stays: an earlier call has written it.
 	Under volume.Mag
 }
 
 // Layer says what is written, and how.
 type Layer struct {
-	Box    volume.Box // of the source, in voxels of Mags[0]; if that has an Under, the source has whole slabs of whole blocks
-	Mags   []Mag      // finest first; each factor is once or twice the one before, on every axis
+	// of the source, in voxels of Mags[0]; if that has an Under, the source has whole slabs of whole blocks
+	Box    volume.Box
+	Mags   []Mag // finest first; each factor is once or twice the one before, on every axis
 	Method downsample.Method
-	// From is the first plane that is read, in voxels of Mags[0]: that of a Checkpoint, or 0. An earlier call has written all
-	// cubes below it.
+	// From is the first plane that is read, in voxels of Mags[0]: that of a Checkpoint, or 0. An earlier call has
+	// written all cubes below it.
 	From   int
 	Memory int64  // bytes that the call may use, approximately
 	Jobs   int    // number of goroutines that encode blocks; 0: GOMAXPROCS
 	Temp   string // directory of temporary files
 
-	// Observe is called with the blocks of Mags[0] that have a voxel other than 0, by several goroutines. It may be nil.
+	// Observe is called with the blocks of Mags[0] that have a voxel other than 0, by several goroutines. It may be
+	// nil.
 	Observe func(voxels []byte)
 	// Checkpoint is called when all cubes with voxels below plane z are on disk, and no others. It may be nil.
 	Checkpoint func(z int) error
@@ -133,8 +135,8 @@ func (w *writer) finish() error {
 	return errors.Join(all...)
 }
 
-// checkpoint calls Checkpoint if no mag has an open cube, or planes that wait for their slab. It first waits until all cubes
-// are on disk.
+// checkpoint calls Checkpoint if no mag has an open cube, or planes that wait for their slab. It first waits until all
+// cubes are on disk.
 func (w *writer) checkpoint(z int) error {
 	for _, m := range w.mags {
 		if m.cubes != nil || m.collected {
@@ -185,7 +187,8 @@ func (w *writer) plan() error {
 	}
 	w.mags[0].region.Min[2] = max(w.mags[0].region.Min[2], w.layer.From)
 	w.layer.Stats.AllBytes.Store(bytesOf(w.layer.Box, w.mags[0].voxel))
-	kept := bytesOf(volume.Box{Min: w.layer.Box.Min, Max: volume.Vec{w.layer.Box.Max[0], w.layer.Box.Max[1], min(w.layer.From, w.layer.Box.Max[2])}}, w.mags[0].voxel)
+	kept := bytesOf(volume.Box{Min: w.layer.Box.Min, Max: volume.Vec{w.layer.Box.Max[0], w.layer.Box.Max[1],
+		min(w.layer.From, w.layer.Box.Max[2])}}, w.mags[0].voxel)
 	w.layer.Stats.KeptBytes.Store(kept)
 	w.layer.Stats.DoneBytes.Store(kept)
 	return w.divideMemory()

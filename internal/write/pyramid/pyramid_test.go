@@ -15,7 +15,8 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// header returns the header of cubes of one channel. Both sides are given: of a block in voxels, and of a cube in blocks.
+// header returns the header of cubes of one channel. Both sides are given: of a block in voxels, and of a cube in
+// blocks.
 func header(block, blocks int, bt wkw.BlockType, t volume.Type) wkw.Header {
 	return wkw.Header{BlockSide: block, CubeBlocks: blocks, BlockType: bt, Type: t, Channels: 1}
 }
@@ -43,13 +44,16 @@ func TestWrite(t *testing.T) {
 		{"across cubes", header(8, 2, wkw.LZ4, volume.Uint8), box(15, 15, 15, 17, 17, 17), []volume.Factor{two}},
 		{"odd", header(8, 4, wkw.LZ4, volume.Uint32), box(5, 30, 11, 42, 71, 70), []volume.Factor{flat2, four}},
 		{"raw", header(8, 4, wkw.Raw, volume.Uint16), box(5, 30, 11, 42, 71, 70), []volume.Factor{flat2, four}},
-		{"raw, tall", header(8, 16, wkw.Raw, volume.Uint8), box(5, 130, 11, 42, 201, 170), []volume.Factor{flat2, four}},
+		{"raw, tall", header(8, 16, wkw.Raw, volume.Uint8), box(5, 130, 11, 42, 201, 170),
+			[]volume.Factor{flat2, four}},
 		{"hard", header(16, 2, wkw.LZ4HC, volume.Uint8), box(5, 30, 11, 42, 71, 70), []volume.Factor{two}},
 		{"one plane", header(32, 1, wkw.LZ4, volume.Uint8), box(0, 0, 7, 100, 90, 8), []volume.Factor{flat2}},
 		{"blocks of one voxel", header(1, 8, wkw.LZ4, volume.Uint8), box(1, 2, 3, 9, 8, 7), []volume.Factor{two}},
-		{"cubes of one block", header(4, 1, wkw.Raw, volume.Uint64), box(3, 3, 3, 14, 9, 11), []volume.Factor{two, {4, 4, 4}}},
+		{"cubes of one block", header(4, 1, wkw.Raw, volume.Uint64), box(3, 3, 3, 14, 9, 11),
+			[]volume.Factor{two, {4, 4, 4}}},
 		{"large cube", header(4, 32, wkw.LZ4, volume.Uint8), box(3, 0, 0, 128, 40, 110), nil},
-		{"far", header(8, 4, wkw.LZ4, volume.Uint8), box(1<<30+5, 1<<20, 99999, 1<<30+40, 1<<20+33, 100033), []volume.Factor{two}},
+		{"far", header(8, 4, wkw.LZ4, volume.Uint8), box(1<<30+5, 1<<20, 99999, 1<<30+40, 1<<20+33, 100033),
+			[]volume.Factor{two}},
 	} {
 		for _, memory := range []int64{1, 100 << 10, 64 << 20} {
 			for _, kind := range []string{"any", "sequential", "planes"} {
@@ -62,7 +66,8 @@ func TestWrite(t *testing.T) {
 					c.Memory = memory
 					c.src.sequential, c.src.wholePlanes = kind == "sequential", kind == "planes"
 					c.write(t)
-					if got, want := c.Stats.DoneBytes.Load(), int64(len(c.src.voxels)); got != want || c.Stats.AllBytes.Load() != want {
+					if got, want := c.Stats.DoneBytes.Load(), int64(len(c.src.voxels)); got != want ||
+						c.Stats.AllBytes.Load() != want {
 						t.Errorf("%d of %d bytes are done, want %d", got, c.Stats.AllBytes.Load(), want)
 					}
 					for z, n := range c.src.reads {
@@ -103,7 +108,8 @@ func TestRandom(t *testing.T) {
 				for axis := range 3 {
 					f[axis] *= 1 + r.IntN(2)
 				}
-				if len(factors) == 0 && f == (volume.Factor{1, 1, 1}) || len(factors) > 0 && f == factors[len(factors)-1] {
+				if len(factors) == 0 && f == (volume.Factor{1, 1, 1}) ||
+					len(factors) > 0 && f == factors[len(factors)-1] {
 					f[0] *= 2
 				}
 				factors = append(factors, f)
@@ -112,7 +118,8 @@ func TestRandom(t *testing.T) {
 			c.Memory, c.Jobs = 1<<r.IntN(24), 1+r.IntN(5)
 			c.Method = downsample.Nearest
 			if h.Type.IsInteger() {
-				c.Method = []downsample.Method{downsample.Mean, downsample.Mode, downsample.Nearest, downsample.Max}[r.IntN(4)]
+				c.Method = []downsample.Method{downsample.Mean, downsample.Mode, downsample.Nearest,
+					downsample.Max}[r.IntN(4)]
 			}
 			c.src.sequential = r.IntN(3) == 0
 			c.src.wholePlanes = r.IntN(3) == 0
@@ -137,12 +144,13 @@ func TestZeros(t *testing.T) {
 	}
 }
 
-// TestCanceled cancels writes after each possible number of reads. Nothing half is left, and the next call completes the layer, from
-// the last checkpoint.
+// TestCanceled cancels writes after each possible number of reads. Nothing half is left, and the next call completes
+// the layer, from the last checkpoint.
 func TestCanceled(t *testing.T) {
 	for _, factors := range [][]volume.Factor{nil, {two}, {flat2, four}} {
 		for stop := 1; ; stop++ {
-			c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(8, 2, wkw.LZ4, volume.Uint8), box(3, 3, 3, 40, 30, 100), factors...)
+			c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(8, 2, wkw.LZ4, volume.Uint8), box(3, 3, 3, 40, 30, 100),
+				factors...)
 			ctx, cancel := context.WithCancel(t.Context())
 			reads := 0
 			c.src.onRead = func() {
@@ -184,7 +192,8 @@ func TestSourceFails(t *testing.T) {
 func TestHugeRows(t *testing.T) {
 	c := newCase(t, rand.New(rand.NewPCG(1, 2)), header(8, 2, wkw.LZ4, volume.Uint8), box(0, 0, 0, 8, 8, 8))
 	c.Mags[0].Header = header(512, 64, wkw.LZ4, volume.Uint8)
-	if err := Write(t.Context(), c.src, c.Layer); err == nil || !strings.Contains(err.Error(), "choose smaller blocks") {
+	if err := Write(t.Context(), c.src, c.Layer); err == nil ||
+		!strings.Contains(err.Error(), "choose smaller blocks") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/wkwfs/wkwfs/wkw"
 )
 
-// rawSlabPlanes is the number of planes of a slab of cubes that are not compressed, if there is memory for it. More planes have
-// more blocks that are next to each other in a cube file.
+// rawSlabPlanes is the number of planes of a slab of cubes that are not compressed, if there is memory for it. More
+// planes have more blocks that are next to each other in a cube file.
 const rawSlabPlanes = 2 * SlabPlanes
 
-// rawGroup returns the size in blocks of what is written at a time to cubes that are not compressed: blocks that are next to each
-// other in Morton order. A group has at most writeBytes, unless it is one block, and at most the given blocks on z.
+// rawGroup returns the size in blocks of what is written at a time to cubes that are not compressed: blocks that are
+// next to each other in Morton order. A group has at most writeBytes, unless it is one block, and at most the given
+// blocks on z.
 func rawGroup(h wkw.Header, onZ int) volume.Vec {
 	group, bytes := volume.Cube(1), h.Grid().BlockBytes()
 	for axis := 0; 2*bytes <= writeBytes; axis = (axis + 1) % 3 {
@@ -26,7 +27,8 @@ func rawGroup(h wkw.Header, onZ int) volume.Vec {
 	return group
 }
 
-// rawWriter writes blocks of a tile to cubes that are not compressed: the place of each is known. Blocks of zeros become holes.
+// rawWriter writes blocks of a tile to cubes that are not compressed: the place of each is known. Blocks of zeros
+// become holes.
 type rawWriter struct {
 	*mag
 	worker *worker
@@ -86,8 +88,8 @@ func (w *rawWriter) writeGroup(group, part volume.Box) error {
 	return err
 }
 
-// eachRun copies the blocks of a group that are in the part into memory, and calls do with those that are next to each other in the cube
-// file.
+// eachRun copies the blocks of a group that are in the part into memory, and calls do with those that are next to each
+// other in the cube file.
 func (w *rawWriter) eachRun(memory *[]byte, group, part volume.Box, do func(fileRun) error) error {
 	size := w.grid.BlockBytes()
 	first := wkw.MortonIndex(group.Min.Sub(w.cube.at.Mul(w.grid.Blocks())))
@@ -147,9 +149,9 @@ func (w *rawWriter) close() {
 // pageBytes is the size of a page of the page cache, or a multiple of it.
 const pageBytes = 4096
 
-// congruent returns n bytes of memory to write at an offset of a file, b if it is long enough. Their address and the offset have the
-// same position in a page. A block of WKW starts at byte 16 of a page, and some processors copy half as fast from byte 0 of one page to
-// byte 16 of another. Writes past the page cache need it. The content is undefined.
+// congruent returns n bytes of memory to write at an offset of a file, b if it is long enough. Their address and the
+// offset have the same position in a page. A block of WKW starts at byte 16 of a page, and some processors copy half as
+// fast from byte 0 of one page to byte 16 of another. Writes past the page cache need it. The content is undefined.
 func congruent(b *[]byte, n int, offset int64) []byte {
 	*b = grow(b, n+pageBytes-1)
 	all := *b

@@ -45,7 +45,8 @@ func TestRawGroup(t *testing.T) {
 	} {
 		got := rawGroup(test.header, test.onZ)
 		if got != test.want {
-			t.Errorf("%v blocks of %d, %d on z: got %v, want %v", test.header.Type, test.header.BlockSide, test.onZ, got, test.want)
+			t.Errorf("%v blocks of %d, %d on z: got %v, want %v", test.header.Type, test.header.BlockSide, test.onZ,
+				got, test.want)
 		}
 		groups := volume.Box{Max: volume.Cube(test.header.CubeBlocks).Div(got)}
 		for at := range groups.All() {

@@ -16,12 +16,13 @@ import (
 // ZstdLevel is the level at which blocks of shards are compressed, that of WEBKNOSSOS.
 const ZstdLevel = 5
 
-// shardLayout stores cubes as shards of Zarr 3, as WEBKNOSSOS does (codec sharding_indexed, version 1.0): inner chunks in any
-// order, then the index. The axes of the array are c, x, y, z. An inner chunk is transposed, so its bytes are those of a
-// block. Inner chunks of zeros are absent.
+// shardLayout stores cubes as shards of Zarr 3, as WEBKNOSSOS does (codec sharding_indexed, version 1.0): inner chunks
+// in any order, then the index. The axes of the array are c, x, y, z. An inner chunk is transposed, so its bytes are
+// those of a block. Inner chunks of zeros are absent.
 //
-// The index has 16 bytes for each inner chunk, z fastest: offset and length. Both are 2^64 − 1 if the chunk is absent. The crc32c
-// of the index follows it. Until a shard is complete, its file has the index after the place that the longest blocks would need.
+// The index has 16 bytes for each inner chunk, z fastest: offset and length. Both are 2^64 − 1 if the chunk is absent.
+// The crc32c of the index follows it. Until a shard is complete, its file has the index after the place that the
+// longest blocks would need.
 type shardLayout struct {
 	grid  volume.Grid // of a shard
 	bound int         // most bytes of a stored block
@@ -102,7 +103,8 @@ func (l shardLayout) finish(f *os.File, end uint64) error {
 
 // newEncoder returns an encoder whose frames have their length and a checksum.
 func (l shardLayout) newEncoder() encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(ZstdLevel)), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true),
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(ZstdLevel)),
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true),
 		zstd.WithAllLitEntropyCompression(true)) // images have few repetitions, but some values are more frequent
 	if err != nil {
 		panic(err) // not with these options

@@ -10,8 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// ahead is the number of tiles that are read while another is encoded. For cubes that are written past the page cache one is enough: they wait
-// for the disk, and new memory costs time.
+// ahead is the number of tiles that are read while another is encoded. For cubes that are written past the page cache
+// one is enough: they wait for the disk, and new memory costs time.
 const (
 	ahead       = 2
 	aheadDirect = 1
@@ -34,8 +34,8 @@ type input struct {
 	spooled      *spooled      // or nil
 }
 
-// open starts to read the source. If slabs are larger than a tile, and the source is sequential or decodes whole planes, each
-// slab is first copied into a temporary file.
+// open starts to read the source. If slabs are larger than a tile, and the source is sequential or decodes whole
+// planes, each slab is first copied into a temporary file.
 func (w *writer) open(ctx context.Context, src Source) (*input, error) {
 	m := w.mags[0]
 	in := &input{m: m, src: src, box: w.layer.Box, tiles: make(chan tile), done: make(chan struct{})}
@@ -185,8 +185,8 @@ func (in *input) readPiece(ctx context.Context, t tile, part volume.Box) error {
 	return nil
 }
 
-// tileBoxes yields the tiles of a slab, in Fortran order. If the slab has at most `most` bytes, it is one tile. Otherwise a tile
-// is some whole rows of blocks, or a part of one row that has whole cubes.
+// tileBoxes yields the tiles of a slab, in Fortran order. If the slab has at most `most` bytes, it is one tile.
+// Otherwise a tile is some whole rows of blocks, or a part of one row that has whole cubes.
 func (m *mag) tileBoxes(slab volume.Box, most int64) iter.Seq[volume.Box] {
 	step := slab.Size()
 	perRow := int64(step[0]) * int64(step[2]) * int64(m.voxel)

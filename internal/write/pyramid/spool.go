@@ -17,8 +17,9 @@ const (
 // chunkRuns is how many of the longest runs a chunk holds, if there is memory for it.
 const chunkRuns = 4
 
-// spool keeps encoded blocks until all blocks before them in their cube are encoded: blocks come slab by slab, and a cube file
-// has them in Morton order. It is a list of chunks. They are in memory or, when the memory is full, in a file without a name.
+// spool keeps encoded blocks until all blocks before them in their cube are encoded: blocks come slab by slab, and a
+// cube file has them in Morton order. It is a list of chunks. They are in memory or, when the memory is full, in a file
+// without a name.
 //
 // A chunk has runs. A run is one row of blocks of one cube: the lengths of its stored blocks in bytes, then the blocks.
 type spool struct {
@@ -67,8 +68,8 @@ func (s *spool) room(k *worker, n int) ([]byte, error) {
 	return k.chunk.data[k.chunk.end:k.chunk.end:s.chunkSize], nil
 }
 
-// commit keeps the n bytes that were appended to the memory from room. They are a run. It stays until it was released as often
-// as times says.
+// commit keeps the n bytes that were appended to the memory from room. They are a run. It stays until it was released
+// as often as times says.
 func (s *spool) commit(k *worker, n, times int) run {
 	c := k.chunk
 	r := run(uint64(c.index+1)<<32 | uint64(c.end))
@@ -106,7 +107,8 @@ func (s *spool) sealOf(k *worker) error {
 	return s.seal(c)
 }
 
-// seal ends a chunk. It writes the chunk to the file if the memory is full, also after all sub-cubes that are leaving have left.
+// seal ends a chunk. It writes the chunk to the file if the memory is full, also after all sub-cubes that are leaving
+// have left.
 func (s *spool) seal(c *chunk) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +185,8 @@ func (s *spool) chunk(r run) *chunk {
 	return s.chunks[r>>32-1]
 }
 
-// read returns n bytes of a run from an offset on. They are in buf or in the spool, and valid until the run is released.
+// read returns n bytes of a run from an offset on. They are in buf or in the spool, and valid until the run is
+// released.
 func (s *spool) read(r run, offset, n int, buf *[]byte) ([]byte, error) {
 	c := s.chunk(r)
 	at := int(uint32(r)) + offset

@@ -1,14 +1,15 @@
 package pyramid
 
-// streamBytes is the most bytes of a run of a stream. Processors are busy with encoding, so the goroutine that writes may wait for one
-// after each run.
+// streamBytes is the most bytes of a run of a stream. Processors are busy with encoding, so the goroutine that writes
+// may wait for one after each run.
 const streamBytes = 4 << 20
 
-// streamRuns is how many runs of memory are enough for one stream after another: one is written, two wait, and one is filled.
+// streamRuns is how many runs of memory are enough for one stream after another: one is written, two wait, and one is
+// filled.
 const streamRuns = 4
 
-// stream is a sink. It has bytes that are next to each other in a cube file written past the page cache, in runs that end at multiples of
-// streamBytes in the file.
+// stream is a sink. It has bytes that are next to each other in a cube file written past the page cache, in runs that
+// end at multiples of streamBytes in the file.
 type stream struct {
 	disk *directWriter
 	cube *cube     // of the file

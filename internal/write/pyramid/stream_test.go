@@ -55,7 +55,8 @@ func TestStream(t *testing.T) {
 			s.close()
 			d.end()
 			if direct.writes != test.writes || !direct.closed {
-				t.Errorf("%d writes past the page cache, want %d; closed: %v", direct.writes, test.writes, direct.closed)
+				t.Errorf("%d writes past the page cache, want %d; closed: %v", direct.writes, test.writes,
+					direct.closed)
 			}
 			if test.err != nil && test.err != syscall.EINVAL {
 				if !errors.Is(d.err, test.err) || !errors.Is(failed, test.err) {
@@ -63,7 +64,8 @@ func TestStream(t *testing.T) {
 				}
 				return
 			}
-			if got, err := os.ReadFile(f.Name()); failed != nil || d.err != nil || err != nil || len(test.ends) > 0 && !bytes.Equal(got, want) {
+			if got, err := os.ReadFile(f.Name()); failed != nil || d.err != nil || err != nil ||
+				len(test.ends) > 0 && !bytes.Equal(got, want) {
 				t.Errorf("%v, %v, %v, or other bytes", failed, d.err, err)
 			}
 		})

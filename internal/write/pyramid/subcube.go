@@ -10,8 +10,8 @@ import (
 // maxSubCubeBytes is the most decoded bytes of a sub-cube.
 const maxSubCubeBytes = 16 << 20
 
-// subCube is the part of a cube that is written at a time: a cube of blocks. Its side is a power of two, so its blocks are next
-// to each other in the file.
+// subCube is the part of a cube that is written at a time: a cube of blocks. Its side is a power of two, so its blocks
+// are next to each other in the file.
 type subCube struct {
 	cube   *cube
 	index  uint64 // in Morton order of the sub-cubes
@@ -42,8 +42,8 @@ func (m *mag) maxSubCube() int64 {
 // parts returns how many sub-cubes need a run: each that has a part of its row.
 func (m *mag) parts() int { return m.Header.CubeBlocks / m.subCubeSide() }
 
-// complete returns the sub-cubes that come next in the file and have all their blocks below block z of the cube. It returns none
-// while all blocks of the cube are zeros.
+// complete returns the sub-cubes that come next in the file and have all their blocks below block z of the cube. It
+// returns none while all blocks of the cube are zeros.
 func (c *cube) complete(z int) (parts []*subCube) {
 	if c.kept || !c.some || c.m.raw() {
 		return nil
@@ -134,10 +134,11 @@ func (p *subCube) eachLength(k *worker, do func(b volume.Vec, length int)) error
 
 // sink writes the blocks of sub-cubes.
 type sink interface {
-	// put takes block i in Morton order, which starts at an offset of the sub-cube. A block of a spool that is not in memory
-	// is valid only during the call. Others stay until write returns.
+	// put takes block i in Morton order, which starts at an offset of the sub-cube. A block of a spool that is not in
+	// memory is valid only during the call. Others stay until write returns.
 	put(i, offset uint64, block []byte)
-	// write writes all blocks, and where they are. ends has the offset after each block, relative to that of the sub-cube.
+	// write writes all blocks, and where they are. ends has the offset after each block, relative to that of the
+	// sub-cube.
 	write(p *subCube, ends []uint64) error
 }
 

@@ -51,7 +51,8 @@ func TestWriteAt(t *testing.T) {
 			if !slices.Equal(w.ends, test.ends) {
 				t.Errorf("writes end at %d, want %d", w.ends, test.ends)
 			}
-			if got, err := os.ReadFile(f.Name()); err != nil || test.length > 0 && !bytes.Equal(got[test.offset:], want) {
+			if got, err := os.ReadFile(f.Name()); err != nil ||
+				test.length > 0 && !bytes.Equal(got[test.offset:], want) {
 				t.Errorf("%v, or other bytes", err)
 			}
 		})

@@ -1,5 +1,5 @@
-// Package slabs is a format of another module: a directory of files z0.slab, z1.slab and so on, each with the same number of planes of
-// bytes. The file "slabs" has the extent of a slab, such as "30 20 4".
+// Package slabs is a format of another module: a directory of files z0.slab, z1.slab and so on, each with the same
+// number of planes of bytes. The file "slabs" has the extent of a slab, such as "30 20 4".
 package slabs
 
 import (
@@ -26,7 +26,8 @@ func Recognise(fsys fs.FS, name string) (volume.Root, error) {
 	}
 	m := mag{fsys: fsys, dir: name}
 	if _, err := fmt.Sscan(string(b), &m.size[0], &m.size[1], &m.size[2]); err != nil {
-		return volume.Root{}, &volume.FormatError{File: path.Join(name, "slabs"), Part: "extent", Expected: "three numbers", Found: fmt.Sprintf("%q", b)}
+		return volume.Root{}, &volume.FormatError{File: path.Join(name, "slabs"), Part: "extent",
+			Expected: "three numbers", Found: fmt.Sprintf("%q", b)}
 	}
 	return volume.Root{Mag: m}, m.grid().Validate()
 }
@@ -129,7 +130,8 @@ func (s *slab) Fill(ctx context.Context, blocks []volume.Block, memory func(at v
 
 func (s *slab) read(at volume.Vec, memory func(volume.Vec) []byte) ([]byte, error) {
 	if s.info.Size() != s.grid.Bytes() {
-		return nil, &volume.FormatError{File: s.name, Part: "voxels", Expected: fmt.Sprint(s.grid.Bytes(), " bytes"), Found: fmt.Sprint(s.info.Size())}
+		return nil, &volume.FormatError{File: s.name, Part: "voxels", Expected: fmt.Sprint(s.grid.Bytes(), " bytes"),
+			Found: fmt.Sprint(s.info.Size())}
 	}
 	voxels := memory(at)
 	if n, err := s.file.(io.ReaderAt).ReadAt(voxels, 0); n < len(voxels) {

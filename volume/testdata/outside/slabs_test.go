@@ -55,7 +55,8 @@ func TestOpen(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json") // an index as that of nginx
-		fmt.Fprint(w, `[{"name":"slabs","type":"file"},{"name":"z0.slab","type":"file"},{"name":"z1.slab","type":"file"},{"name":"z2.slab","type":"file"}]`)
+		fmt.Fprint(w,
+			`[{"name":"slabs","type":"file"},{"name":"z0.slab","type":"file"},{"name":"z1.slab","type":"file"},{"name":"z2.slab","type":"file"}]`)
 	}))
 	defer server.Close()
 	for _, place := range []string{dir, server.URL} {

@@ -30,7 +30,8 @@ func TestBytes(t *testing.T) {
 	if a, b, c := d.Uint32(), d.Uint32(), d.Uint64(); a != 1 || b != 0xfffffffe || c != 1<<40 {
 		t.Errorf("got %d, %d, %d", a, b, c)
 	}
-	if a, b, s, o := d.Uint32(), d.Uint32(), d.String(9), d.Opaque(0); a != 1 || b != 0 || s != "sillyprog" || len(o) != 0 || d.Err() != nil || len(d.Rest()) != 0 {
+	if a, b, s, o := d.Uint32(), d.Uint32(), d.String(9), d.Opaque(0); a != 1 || b != 0 || s != "sillyprog" ||
+		len(o) != 0 || d.Err() != nil || len(d.Rest()) != 0 {
 		t.Errorf("got %d, %d, %q, %q, %v", a, b, s, o, d.Err())
 	}
 	if e.Truncate(4); !bytes.Equal(e.Bytes(), want[:4]) {
@@ -45,7 +46,8 @@ func TestPadding(t *testing.T) {
 		e.Opaque(make([]byte, n))
 		want := 4 + (n+3)/4*4
 		if e.Len() != want || xdr.OpaqueSize(n) != want || n+len(xdr.Padding(n)) != want-4 {
-			t.Errorf("%d bytes: got %d, %d, padding %d, expected %d", n, e.Len(), xdr.OpaqueSize(n), len(xdr.Padding(n)), want)
+			t.Errorf("%d bytes: got %d, %d, padding %d, expected %d", n, e.Len(), xdr.OpaqueSize(n),
+				len(xdr.Padding(n)), want)
 		}
 	}
 }
@@ -57,13 +59,20 @@ func TestErrors(t *testing.T) {
 		read    func(*xdr.Decoder)
 		want    string
 	}{
-		{"short integer", []byte{1, 2, 3}, func(d *xdr.Decoder) { d.Uint32() }, "byte 0: expected 4 more bytes, found 3"},
-		{"short hyper", make([]byte, 11), func(d *xdr.Decoder) { d.Uint32(); d.Uint64() }, "byte 4: expected 8 more bytes, found 7"},
-		{"too long", []byte{0, 0, 0, 9, 1, 2, 3, 4}, func(d *xdr.Decoder) { d.Opaque(8) }, "byte 0: expected at most 8 bytes, found a length of 9"},
-		{"length of 4 GiB", []byte{0xff, 0xff, 0xff, 0xff}, func(d *xdr.Decoder) { d.Opaque(64) }, "byte 0: expected at most 64 bytes, found a length of 4294967295"},
-		{"short data", []byte{0, 0, 0, 4, 1, 2, 3}, func(d *xdr.Decoder) { d.Opaque(8) }, "byte 4: expected 4 more bytes, found 3"},
-		{"no padding", []byte{0, 0, 0, 1, 1}, func(d *xdr.Decoder) { d.Opaque(8) }, "byte 4: expected 4 more bytes, found 1"},
-		{"the first error counts", []byte{1}, func(d *xdr.Decoder) { d.Uint64(); d.Uint32(); d.Opaque(1) }, "byte 0: expected 8 more bytes, found 1"},
+		{"short integer", []byte{1, 2, 3}, func(d *xdr.Decoder) { d.Uint32() },
+			"byte 0: expected 4 more bytes, found 3"},
+		{"short hyper", make([]byte, 11), func(d *xdr.Decoder) { d.Uint32(); d.Uint64() },
+			"byte 4: expected 8 more bytes, found 7"},
+		{"too long", []byte{0, 0, 0, 9, 1, 2, 3, 4}, func(d *xdr.Decoder) { d.Opaque(8) },
+			"byte 0: expected at most 8 bytes, found a length of 9"},
+		{"length of 4 GiB", []byte{0xff, 0xff, 0xff, 0xff}, func(d *xdr.Decoder) { d.Opaque(64) },
+			"byte 0: expected at most 64 bytes, found a length of 4294967295"},
+		{"short data", []byte{0, 0, 0, 4, 1, 2, 3}, func(d *xdr.Decoder) { d.Opaque(8) },
+			"byte 4: expected 4 more bytes, found 3"},
+		{"no padding", []byte{0, 0, 0, 1, 1}, func(d *xdr.Decoder) { d.Opaque(8) },
+			"byte 4: expected 4 more bytes, found 1"},
+		{"the first error counts", []byte{1}, func(d *xdr.Decoder) { d.Uint64(); d.Uint32(); d.Opaque(1) },
+			"byte 0: expected 8 more bytes, found 1"},
 	} {
 		d := xdr.NewDecoder(c.message)
 		if c.read(d); d.Err() == nil || d.Err().Error() != c.want {
@@ -87,7 +96,8 @@ func FuzzDecoder(f *testing.F) {
 		e := xdr.NewEncoder(nil)
 		e.Opaque(data)
 		e.Uint64(number)
-		if again := xdr.NewDecoder(e.Bytes()); !bytes.Equal(again.Opaque(32), data) || again.Uint64() != number || e.Len() != len(message)-len(d.Rest()) {
+		if again := xdr.NewDecoder(e.Bytes()); !bytes.Equal(again.Opaque(32), data) || again.Uint64() != number ||
+			e.Len() != len(message)-len(d.Rest()) {
 			t.Fatalf("% x became % x", message, e.Bytes())
 		}
 	})
