@@ -84,7 +84,6 @@ func valueIn(tag, name string) (from, to int, err error) {
 	i := strings.IndexAny(tag, blank+"/>")
 	for i >= 0 && i < len(tag) {
 		rest := strings.TrimLeft(tag[i:], blank)
-		i = len(tag) - len(rest)
 		if rest == "" || rest[0] == '/' || rest[0] == '>' {
 			return -1, -1, nil
 		}

@@ -26,7 +26,7 @@ func TestStableForwards(t *testing.T) {
 		"tree.ChecksKind": view, "tree.Lstat": view, "tree.Describe": view, "tree.ReadDir": "List takes less memory",
 		"file.Speed":      view,
 		"file.ReadRanges": view, "file.ReadParts": view, "file.ReadCached": view, "file.WillNeed": view,
-		"file.Seek":       copier,
+		"file.Seek": copier, "file.WriteAtContext": copier, "file.Sync": copier, "info.Writable": copier,
 		"info.Version":    "versions of the view differ between machines",
 		"info.Stored":     "it differs between machines: storedBytes uses Source",
 		"info.Attributes": copier, "info.Live": "the status files are around the view, not in it",

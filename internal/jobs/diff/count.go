@@ -32,10 +32,10 @@ func (c *comparer) read(ctx context.Context, done *compared, units volume.Box) e
 	defer scratch.Put(a)
 	defer scratch.Put(b)
 	if err := c.a.read(ctx, box, *a); err != nil {
-		return fmt.Errorf("A: %w", err)
+		return fmt.Errorf("in A: %w", err)
 	}
 	if err := c.b.read(ctx, box, *b); err != nil {
-		return fmt.Errorf("B: %w", err)
+		return fmt.Errorf("in B: %w", err)
 	}
 	c.Stats.Compared.Add(int64(n))
 	if bytes.Equal(*a, *b) {

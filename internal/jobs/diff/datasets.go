@@ -79,11 +79,11 @@ type datasets struct {
 func (d *datasets) pairs(a, b volume.Dataset) (all []Place, err error) {
 	namesA, err := namesOf(a)
 	if err != nil {
-		return nil, fmt.Errorf("A: %w", err)
+		return nil, fmt.Errorf("in A: %w", err)
 	}
 	namesB, err := namesOf(b)
 	if err != nil {
-		return nil, fmt.Errorf("B: %w", err)
+		return nil, fmt.Errorf("in B: %w", err)
 	}
 	switch {
 	case d.want.Layer != "":
@@ -151,11 +151,11 @@ func (d *datasets) existing(pairs []Place, namesA, namesB []string) (all []Place
 func (d *datasets) layers(ctx context.Context, a, b volume.Dataset, p Place) (n int, err error) {
 	magsA, err := magsOf(a, p.Layer)
 	if err != nil {
-		return 0, fmt.Errorf("A: %w", err)
+		return 0, fmt.Errorf("in A: %w", err)
 	}
 	magsB, err := magsOf(b, p.Other)
 	if err != nil {
-		return 0, fmt.Errorf("B: %w", err)
+		return 0, fmt.Errorf("in B: %w", err)
 	}
 	for _, m := range magsA {
 		at := Place{p.Layer, p.Other, m.name}

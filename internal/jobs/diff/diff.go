@@ -68,11 +68,11 @@ func mags(ctx context.Context, a, b volume.Mag, o Options, l limits) (r Result, 
 	}
 	c := &comparer{Options: o, limits: l}
 	if c.a, err = newSide(a, o.Cache); err != nil {
-		return r, fmt.Errorf("A: %w", err)
+		return r, fmt.Errorf("in A: %w", err)
 	}
 	defer c.a.close()
 	if c.b, err = newSide(b, o.Cache); err != nil {
-		return r, fmt.Errorf("B: %w", err)
+		return r, fmt.Errorf("in B: %w", err)
 	}
 	defer c.b.close()
 	x, y := c.a.mosaic.Cube(), c.b.mosaic.Cube()

@@ -150,9 +150,9 @@ func TestDiffFaults(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		bounds := box(r)
 		a, b := random(r, bounds, 2), random(r, bounds, 2)
-		broken, side := a, "A: "
+		broken, side := a, "in A: "
 		if seed%2 == 1 {
-			broken, side = b, "B: "
+			broken, side = b, "in B: "
 		}
 		broken.bad = map[volume.Vec]bool{}
 		for c := range broken.ages {

@@ -123,9 +123,9 @@ func (i info) Mode() fs.FileMode  { return 0o444 }
 func (i info) ModTime() time.Time { return time.Unix(int64(i.age), 0) }
 func (i info) IsDir() bool        { return false }
 func (i info) Sys() any           { return nil }
-func (i info) Version() volume.Version {
+func (i info) Details() volume.Details {
 	sum := sha256.Sum256(fmt.Append(nil, i.grid, i.at, i.age))
-	return volume.Version(sum[:16])
+	return volume.Details{Version: func() volume.Version { return volume.Version(sum[:16]) }}
 }
 
 // random returns a mag with random cubes.

@@ -43,6 +43,7 @@ func TestArchiveForwards(t *testing.T) {
 		"file.ReadParts": ranges, "file.ReadCached": ranges,
 		"file.Seek":     "the position in an entry is not that in the archive",
 		"file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
-		"info.Source": inside, "info.Attributes": inside, "info.Live": inside,
+		"file.WriteAtContext": inside, "file.Sync": inside,
+		"info.Source": inside, "info.Attributes": inside, "info.Live": inside, "info.Writable": inside,
 	})
 }

@@ -121,8 +121,10 @@ func (f *files) describe(at volume.Vec) (fs.FileInfo, error) {
 	return nil, fmt.Errorf("block %v: %w", at, fs.ErrNotExist)
 }
 
-// Version implements [vfs.VersionedInfo].
-func (f *file) Version() vfs.Version { return f.version }
+// Details implements [vfs.DetailedInfo].
+func (f *file) Details() vfs.Details {
+	return vfs.Details{Version: func() vfs.Version { return f.version }}
+}
 
 // OpenCube implements [volume.Mag].
 func (f *files) OpenCube(c volume.Vec) (volume.CubeFile, error) {
