@@ -186,7 +186,7 @@ func TestDiff(t *testing.T) {
 		}},
 		{"a damaged cube", func() error { return os.Truncate(cube, 10) }, []string{a, b, "--layer", "color", "--mag",
 			"1"}, 2, []string{
-			`^error: color/1: [0-9-]+_[0-9-]+_[0-9-]+: B: .*z0/y0/x1\.wkw: header at byte 0: expected 16 bytes, found 10$`,
+			`^error: color/1: [0-9-]+_[0-9-]+_[0-9-]+: in B: .*z0/y0/x1\.wkw: header at byte 0: expected 16 bytes, found 10$`,
 			`^different: boxes: 0, voxels: 0, errors: 1$`,
 		}},
 		{"a cube that is absent", func() error { return os.Remove(cube) }, []string{a, b, "--layer=color"}, 1, []string{
