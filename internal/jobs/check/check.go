@@ -34,7 +34,7 @@ type Severity string
 const (
 	Error   Severity = "error"   // voxels or metadata cannot be read
 	Warning Severity = "warning" // all voxels can be read, but something is wrong
-	Note    Severity = "note"    // something was not checked
+	Note    Severity = "note"    // something was not checked, or nothing reads it
 )
 
 // Finding is a fault and its place.

@@ -115,10 +115,15 @@ func (c *checker) reportMetadata(root volume.Root) {
 
 // reportGaps reports where voxels may be missing: as errors where they certainly are.
 func (c *checker) reportGaps(root volume.Root) {
-	for g := range gaps.Find(root, c.Gaps) {
+	options := c.Gaps
+	options.Others = true
+	for g := range gaps.Find(root, options) {
 		severity := Warning
-		if g.Fault {
+		switch {
+		case g.Fault:
 			severity = Error
+		case g.Other:
+			severity = Note
 		}
 		c.report(Finding{Severity: severity, Place: placeOf(g.Layer, g.Mag), Err: g.Err})
 		if c.ctx.Err() != nil {

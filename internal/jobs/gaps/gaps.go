@@ -21,6 +21,7 @@ type Gap struct {
 	Layer, Mag string
 	Err        error
 	Fault      bool // voxels are certainly missing
+	Other      bool // files that nothing reads, and whose names show no voxels
 }
 
 // Place returns the path of the layer or the mag in the source.
@@ -34,6 +35,9 @@ type Options struct {
 	// Names limits how many names of a directory are looked at, and in few directories. Mags limits the mags, and
 	// MagsOfLayer those of a layer. 0 means all.
 	Names, Mags, MagsOfLayer int
+	// Others says that all files in the directory of a mag that nothing reads are listed, not only those like cube
+	// files.
+	Others bool
 	// Refuse returns why the volume of a mag is not shown, or nil. It may be nil.
 	Refuse func(m volume.Mag, path string) error
 }
@@ -51,17 +55,31 @@ var ErrUnfinished = errors.New(
 // ErrEmpty is the error of a mag without a cube file.
 var ErrEmpty = errors.New("it has no file with voxels: all of them read as zeros, or as the fill value")
 
-// UnreadError is the error of files that have names like cube files, and that the mag does not read.
+// UnreadError is the error of files that the mag does not read, although they have names like cube files or nothing
+// else reads them.
 type UnreadError struct {
 	Part     string // of the mag that has the file, if it is made of several, such as "the annotation"
 	File     string // one of them
 	Files    int    // how many there are
 	More     bool   // there may be more
-	Expected string // the name of a cube file that the mag reads
+	Expected string // the name of a cube file that the mag reads; empty if the files have no names like cube files
 }
 
 func (e *UnreadError) Error() string {
-	others := ""
+	others := e.others()
+	part := ""
+	if e.Part != "" {
+		part = "in " + e.Part + ": "
+	}
+	if e.Expected == "" {
+		return part + e.File + others + ": nothing reads it"
+	}
+	return fmt.Sprintf("%s%s%s: not read, because the metadata name no such file: expected names like %s", part, e.File,
+		others, e.Expected)
+}
+
+// others tells of the other files.
+func (e *UnreadError) others() (others string) {
 	switch {
 	case e.Files == 2:
 		others = ", and another file like it"
@@ -71,12 +89,7 @@ func (e *UnreadError) Error() string {
 	if e.More {
 		others += ", and maybe more"
 	}
-	part := ""
-	if e.Part != "" {
-		part = "in " + e.Part + ": "
-	}
-	return fmt.Sprintf("%s%s%s: not read, because the metadata name no such file: expected names like %s", part, e.File,
-		others, e.Expected)
+	return others
 }
 
 // Find yields the gaps of a source. It leaves out what cannot be listed: other functions report that.
@@ -162,6 +175,10 @@ func (m namedMag) gaps(o Options) (found []Gap) {
 		if s.unread.Files > 0 {
 			s.unread.Part = p.Name
 			found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: &s.unread, Fault: s.isEmpty()})
+		}
+		if o.Others && s.others.Files > 0 {
+			s.others.Part = p.Name
+			found = append(found, Gap{Layer: m.layer, Mag: m.name, Err: &s.others, Other: true})
 		}
 		empty = empty && s.isEmpty()
 	}

@@ -347,3 +347,39 @@ func TestComposed(t *testing.T) {
 		}
 	}
 }
+
+// TestOthers: of all formats, files that nothing reads are listed if they are asked for. Metadata and hidden files are
+// not among them.
+func TestOthers(t *testing.T) {
+	for format, f := range formats {
+		fsys := fstest.MapFS{}
+		for name, text := range f.metadata {
+			fsys[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		fsys[path.Join(f.dir, f.cubes[0])] = &fstest.MapFile{Data: []byte{0}}
+		fsys[path.Join(f.dir, ".DS_Store")] = &fstest.MapFile{}
+		root, err := f.open(fsys)
+		if err != nil {
+			t.Fatal(format, err)
+		}
+		for _, strays := range []int{0, 1, 2} {
+			for i := range strays {
+				fsys[path.Join(f.dir, fmt.Sprintf("notes%d.txt", i))] = &fstest.MapFile{}
+			}
+			var found []Gap
+			for g := range Find(root, Options{Others: true}) {
+				found = append(found, g)
+			}
+			switch {
+			case strays == 0 && len(found) > 0:
+				t.Errorf("%s: got %v, expected nothing", format, found)
+			case strays > 0 && (len(found) != 1 || !found[0].Other || found[0].Fault ||
+				!strings.HasPrefix(found[0].Err.Error(), path.Join(f.dir, "notes0.txt"))):
+				t.Errorf("%s, %d files: got %v", format, strays, found)
+			}
+			if texts := textsOf(root, Options{}); len(texts) > 0 {
+				t.Errorf("%s: got %q without Others", format, texts)
+			}
+		}
+	}
+}

@@ -21,6 +21,7 @@ type search struct {
 	partial bool // there may be names that were not seen
 	unread  UnreadError
 	copies  UnreadError // files that are not read if there are cube files
+	others  UnreadError // files that nothing reads
 }
 
 // The number of directories of a level that a search looks into. They are kept in memory.
@@ -58,6 +59,7 @@ func (s *search) run() {
 			s.partial = s.partial || l.partial
 			s.unread.add(l.unread)
 			s.copies.add(l.copies)
+			s.others.add(l.others)
 		}
 		level = next
 	}
@@ -66,6 +68,7 @@ func (s *search) run() {
 	}
 	s.unread.More, s.unread.Expected = s.partial, path.Join(s.Dir, s.Example)
 	s.unread.File = path.Join(s.Dir, s.unread.File)
+	s.others.More, s.others.File = s.partial, path.Join(s.Dir, s.others.File)
 }
 
 // isEmpty reports whether there is certainly no cube file.
@@ -85,6 +88,7 @@ type listing struct {
 	cubes   bool
 	unread  UnreadError // with the first file, below the directory of the mag
 	copies  UnreadError
+	others  UnreadError
 	partial bool
 }
 
@@ -137,12 +141,20 @@ func (l *listing) add(name string, e fs.DirEntry, kind volume.CubeName) {
 		l.dirs = append(l.dirs, name)
 	case !e.IsDir() && likeCube(e.Name()):
 		l.unread.add(UnreadError{File: name, Files: 1})
+	case !e.IsDir() && !isKnown(e.Name()):
+		l.others.add(UnreadError{File: name, Files: 1})
 	}
 }
 
 // metadataFiles are files that only the directory of an array, a group, a mag or a volume has.
 var metadataFiles = []string{".zarray", ".zgroup", "attributes.json", "datasource-properties.json", "header.wkw",
 	"info", "zarr.json"}
+
+// isKnown reports whether a file is hidden, or has the name of metadata of any format.
+func isKnown(name string) bool {
+	return name[0] == '.' || slices.Contains(metadataFiles, name) ||
+		slices.Contains([]string{".conf", ".toml"}, path.Ext(name))
+}
 
 var (
 	// dirOfCubes matches the names of directories in which a format has cube files.
