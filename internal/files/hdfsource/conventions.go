@@ -12,11 +12,11 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// bigDataViewer returns the layers of a file of BigDataViewer, or false if it is none. A view setup is a layer. Of
-// several points in time, the first one is shown.
-func (t *tree) bigDataViewer(pieceBytes int) (names []string, layers map[string]*layer, ok bool) {
-	layers = map[string]*layer{}
+// bigDataViewer shows the layers of a file of BigDataViewer, or returns false if it is none. A view setup is a layer,
+// or one for each time.
+func (t *tree) bigDataViewer(pieceBytes int) (ok bool) {
 	about := t.readSpimData()
+	times := t.timesIn("/", "t", 5)
 	for setup := range maxObjects {
 		name := fmt.Sprintf("s%02d", setup)
 		o, err := t.file.Lookup(name + "/resolutions")
@@ -25,28 +25,33 @@ func (t *tree) bigDataViewer(pieceBytes int) (names []string, layers map[string]
 			break
 		}
 		ok = true
-		l := &layer{source: t.source}
-		for level, factor := range t.resolutions(resolutions) {
-			at := fmt.Sprintf("t00000/%s/%d/cells", name, level)
-			m, err := t.cells(name, at, about[setup], factor, pieceBytes)
-			if err != nil {
-				t.leaveOut(at, true, err)
-				continue
+		factors := t.resolutions(resolutions)
+		for _, time := range times {
+			at := fmt.Sprintf("t%05d/%s", time, name)
+			if len(times) > 1 && !t.hasRoom(at, max(1, len(factors))) {
+				break
 			}
-			l.add(m, factor)
-		}
-		if len(l.mags) > 0 {
-			names, layers[name] = append(names, name), l
+			if t.exists(at, len(times) > 1) {
+				t.show(timeName(name, time, len(times)), t.viewSetup(name, at, about[setup], factors, pieceBytes))
+			}
 		}
 	}
-	for time := 1; ok; time++ {
-		at := fmt.Sprintf("t%05d", time)
-		if _, err := t.file.Lookup(at); err != nil {
-			break
+	return ok
+}
+
+// viewSetup returns a view setup at a time, whose group is at.
+func (t *tree) viewSetup(setup, at string, voxel [3]float64, factors []volume.Factor, pieceBytes int) *layer {
+	l := &layer{source: t.source}
+	for level, factor := range factors {
+		cells := fmt.Sprintf("%s/%d/cells", at, level)
+		m, err := t.cells(setup, cells, voxel, factor, pieceBytes)
+		if err != nil {
+			t.leaveOut(cells, true, err)
+			continue
 		}
-		t.leaveOut(at, false, fmt.Errorf("a file with several points in time shows the first one, t00000"))
+		l.add(m, factor)
 	}
-	return names, layers, ok
+	return l
 }
 
 // resolutions returns the factors of the levels of a view setup.
@@ -139,44 +144,70 @@ func (t *tree) readSpimData() map[int][3]float64 {
 	return sizes
 }
 
-// imaris returns the layers of a file of Imaris, or false if it is none: each channel is a layer, each resolution level
-// a mag.
-func (t *tree) imaris(pieceBytes int) (names []string, layers map[string]*layer, ok bool) {
-	layers = map[string]*layer{}
+// imaris shows the layers of a file of Imaris, or returns false if it is none: each channel is a layer, or one for each
+// time, and each resolution level a mag.
+func (t *tree) imaris(pieceBytes int) (ok bool) {
 	image, err := t.file.Lookup("DataSetInfo/Image")
 	if err != nil {
-		return nil, nil, false
+		return false
 	}
-	for channel := range maxObjects {
-		l := &layer{source: t.source}
-		for level := range maxLevels {
-			group := fmt.Sprintf("DataSet/ResolutionLevel %d/TimePoint 0/Channel %d", level, channel)
-			o, err := t.file.Lookup(group)
-			if err != nil {
-				break
-			}
-			m, err := t.imarisLevel(o, image, group+"/Data", pieceBytes)
-			if err != nil {
-				t.leaveOut(group, true, err)
-				continue
-			}
-			factor := volume.Factor{1, 1, 1}
-			if len(l.mags) > 0 {
-				factor = factorOf(l.mags[0].grid, m.grid)
-			}
-			l.add(m, factor)
+	levels, err := t.numbered("DataSet", "ResolutionLevel ", 0)
+	if err != nil || len(levels) == 0 {
+		return false
+	}
+	levels = levels[:min(len(levels), maxLevels)]
+	finest := fmt.Sprintf("DataSet/ResolutionLevel %d", levels[0])
+	times := t.timesIn(finest, "TimePoint ", 0)
+	for _, time := range times {
+		group := fmt.Sprintf("TimePoint %d", time)
+		channels, err := t.numbered(path.Join(finest, group), "Channel ", 0)
+		if err != nil {
+			t.leaveOut(path.Join(finest, group), true, t.located(err))
 		}
-		if len(l.mags) == 0 {
-			break
+		if len(times) > 1 && !t.hasRoom(group, max(1, len(channels)*len(levels))) {
+			return true
 		}
-		name := fmt.Sprintf("channel%d", channel)
-		names, layers[name] = append(names, name), l
+		for _, channel := range channels {
+			name := timeName(fmt.Sprintf("channel%d", channel), time, len(times))
+			t.show(name, t.imarisChannel(image, levels, fmt.Sprintf("%s/Channel %d", group, channel), pieceBytes))
+		}
 	}
-	if _, err := t.file.Lookup("DataSet/ResolutionLevel 0/TimePoint 1"); err == nil {
-		t.leaveOut("TimePoint 1", false,
-			fmt.Errorf("a file with several points in time shows the first one, TimePoint 0"))
+	return len(t.names) > 0
+}
+
+// imarisChannel returns a channel at a time, whose group in each level is at.
+func (t *tree) imarisChannel(image hdf5.Object, levels []int, at string, pieceBytes int) *layer {
+	l := &layer{source: t.source}
+	finest := imarisFinest(image)
+	for _, level := range levels {
+		group := fmt.Sprintf("DataSet/ResolutionLevel %d/%s", level, at)
+		o, err := t.file.Lookup(group)
+		var m *mag
+		if err == nil {
+			m, err = t.imarisLevel(o, image, group+"/Data", pieceBytes)
+		}
+		if err != nil {
+			t.leaveOut(group, true, t.located(err))
+			continue
+		}
+		if finest.Size[0] == 0 {
+			finest = m.grid
+		}
+		l.add(m, factorOf(finest, m.grid))
 	}
-	return names, layers, len(names) > 0
+	return l
+}
+
+// imarisFinest returns the size of the finest level, which is zero if it is unknown: a damaged level changes no name.
+func imarisFinest(image hdf5.Object) (g volume.Grid) {
+	for axis, letter := range []string{"X", "Y", "Z"} {
+		n, ok := number(image, letter)
+		if !ok || n < 1 || n > 1<<40 {
+			return volume.Grid{}
+		}
+		g.Size[axis] = int(n)
+	}
+	return g
 }
 
 // imarisLevel returns the voxels of a channel at a level. Data have whole chunks; what is beyond ImageSizeX, Y and Z is
