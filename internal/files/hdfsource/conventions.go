@@ -26,15 +26,14 @@ func (t *tree) bigDataViewer(pieceBytes int) (ok bool) {
 		}
 		ok = true
 		factors := t.resolutions(resolutions)
-		for _, time := range times {
-			at := fmt.Sprintf("t%05d/%s", time, name)
-			if len(times) > 1 && !t.hasRoom(at, max(1, len(factors))) {
-				break
-			}
-			if t.exists(at, len(times) > 1) {
+		group := func(time int) string { return fmt.Sprintf("t%05d/%s", time, name) }
+		shown := t.timesWithRoom(times, group, func(int) int { return len(factors) })
+		eachTime(t, shown, func(t *tree, time int) (none struct{}) {
+			if at := group(time); t.exists(at, len(times) > 1) {
 				t.show(timeName(name, time, len(times)), t.viewSetup(name, at, about[setup], factors, pieceBytes))
 			}
-		}
+			return none
+		})
 	}
 	return ok
 }
@@ -158,21 +157,29 @@ func (t *tree) imaris(pieceBytes int) (ok bool) {
 	levels = levels[:min(len(levels), maxLevels)]
 	finest := fmt.Sprintf("DataSet/ResolutionLevel %d", levels[0])
 	times := t.timesIn(finest, "TimePoint ", 0)
-	for _, time := range times {
-		group := fmt.Sprintf("TimePoint %d", time)
-		channels, err := t.numbered(path.Join(finest, group), "Channel ", 0)
+	group := func(time int) string { return fmt.Sprintf("TimePoint %d", time) }
+	channels := map[int][]int{}
+	first := times[:min(len(times), t.maxTimes)]
+	for i, found := range eachTime(t, first, func(t *tree, time int) []int {
+		at := path.Join(finest, group(time))
+		found, err := t.numbered(at, "Channel ", 0)
 		if err != nil {
-			t.leaveOut(path.Join(finest, group), true, t.located(err))
+			t.leaveOut(at, true, t.located(err))
 		}
-		if len(times) > 1 && !t.hasRoom(group, max(1, len(channels)*len(levels))) {
-			return true
-		}
-		for _, channel := range channels {
-			name := timeName(fmt.Sprintf("channel%d", channel), time, len(times))
-			t.show(name, t.imarisChannel(image, levels, fmt.Sprintf("%s/Channel %d", group, channel), pieceBytes))
-		}
+		return found
+	}) {
+		channels[first[i]] = found
 	}
-	return len(t.names) > 0
+	shown := t.timesWithRoom(times, group, func(time int) int { return len(channels[time]) * len(levels) })
+	eachTime(t, shown, func(t *tree, time int) (none struct{}) {
+		for _, channel := range channels[time] {
+			name := timeName(fmt.Sprintf("channel%d", channel), time, len(times))
+			at := fmt.Sprintf("%s/Channel %d", group(time), channel)
+			t.show(name, t.imarisChannel(image, levels, at, pieceBytes))
+		}
+		return none
+	})
+	return len(t.names) > 0 || len(shown) < len(times)
 }
 
 // imarisChannel returns a channel at a time, whose group in each level is at.

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wkwfs/wkwfs/hdf5"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
 // maxTimes is the number of mags of a file that are shown because it has several times. Each is a volume of its own.
@@ -55,6 +57,34 @@ func (t *tree) hasRoom(at string, n int) bool {
 	}
 	t.timed += n
 	return true
+}
+
+// timesWithRoom returns the first times, as many as are shown. A time has the group of a name, and some mags.
+func (t *tree) timesWithRoom(times []int, group func(time int) string, mags func(time int) int) []int {
+	for i, time := range times {
+		if len(times) > 1 && !t.hasRoom(group(time), max(1, mags(time))) {
+			return times[:i]
+		}
+	}
+	return times
+}
+
+// eachTime calls f for each time, with a tree of its own, and adds what they found. A source that answers late gets many
+// calls at a time: the metadata of a time lie beside its voxels, far from those of the others.
+func eachTime[R any](t *tree, times []int, f func(t *tree, time int) R) (results []R) {
+	type found struct {
+		*tree
+		result R
+	}
+	for _, one := range parallel.Patiently(times, func(time int) found {
+		own := &tree{source: t.source, file: t.file, layers: map[string]*layer{}}
+		return found{own, f(own, time)}
+	}) {
+		t.names, t.left = append(t.names, one.names...), append(t.left, one.left...)
+		maps.Copy(t.layers, one.layers)
+		results = append(results, one.result)
+	}
+	return results
 }
 
 // exists reports whether there is an object at a path. Otherwise it is left out. It may be missing if it is optional.
