@@ -15,35 +15,57 @@ import (
 // bigDataViewer shows the layers of a file of BigDataViewer, or returns false if it is none. A view setup is a layer,
 // or one for each time.
 func (t *tree) bigDataViewer(pieceBytes int) (ok bool) {
-	about := t.readSpimData()
+	setups, levels := t.viewSetups()
+	if len(setups) == 0 {
+		return false
+	}
 	times := t.timesIn("/", "t", 5)
+	group := func(time int) string { return fmt.Sprintf("t%05d", time) }
+	shown := t.timesWithRoom(times, group, func(int) int { return levels })
+	eachTime(t, shown, func(t *tree, time int) (none struct{}) {
+		for _, s := range setups {
+			if at := path.Join(group(time), s.name); t.exists(at, len(times) > 1) {
+				t.show(timeName(s.name, time, len(times)), t.view(s, at, pieceBytes))
+			}
+		}
+		return none
+	})
+	return true
+}
+
+// viewSetup is what all times of a view setup have.
+type viewSetup struct {
+	name    string
+	typed   bool       // integers of 16 bits have a sign if the file says so
+	voxel   [3]float64 // in nm; 0 if unknown
+	factors []volume.Factor
+}
+
+// viewSetups returns the view setups of a file, and the number of their levels.
+func (t *tree) viewSetups() (all []viewSetup, levels int) {
+	about := t.readSpimData()
 	for setup := range maxObjects {
-		name := fmt.Sprintf("s%02d", setup)
-		o, err := t.file.Lookup(name + "/resolutions")
+		s := viewSetup{name: fmt.Sprintf("s%02d", setup), voxel: about[setup]}
+		o, err := t.file.Lookup(s.name + "/resolutions")
 		resolutions, isDataset := o.(*hdf5.Dataset)
 		if err != nil || !isDataset {
 			break
 		}
-		ok = true
-		factors := t.resolutions(resolutions)
-		group := func(time int) string { return fmt.Sprintf("t%05d/%s", time, name) }
-		shown := t.timesWithRoom(times, group, func(int) int { return len(factors) })
-		eachTime(t, shown, func(t *tree, time int) (none struct{}) {
-			if at := group(time); t.exists(at, len(times) > 1) {
-				t.show(timeName(name, time, len(times)), t.viewSetup(name, at, about[setup], factors, pieceBytes))
-			}
-			return none
-		})
+		s.factors = t.resolutions(resolutions)
+		levels += len(s.factors)
+		group, err := t.file.Lookup(s.name)
+		s.typed = err != nil || text(group, "dataType") != ""
+		all = append(all, s)
 	}
-	return ok
+	return all, levels
 }
 
-// viewSetup returns a view setup at a time, whose group is at.
-func (t *tree) viewSetup(setup, at string, voxel [3]float64, factors []volume.Factor, pieceBytes int) *layer {
+// view returns a view setup at a time, whose group is at.
+func (t *tree) view(s viewSetup, at string, pieceBytes int) *layer {
 	l := &layer{source: t.source}
-	for level, factor := range factors {
+	for level, factor := range s.factors {
 		cells := fmt.Sprintf("%s/%d/cells", at, level)
-		m, err := t.cells(setup, cells, voxel, factor, pieceBytes)
+		m, err := t.cells(s, cells, factor, pieceBytes)
 		if err != nil {
 			t.leaveOut(cells, true, err)
 			continue
@@ -76,7 +98,7 @@ func (t *tree) resolutions(d *hdf5.Dataset) (factors []volume.Factor) {
 
 // cells returns a level of a view setup. Without an attribute dataType, integers of 16 bits have no sign, whatever the
 // file says.
-func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, pieceBytes int) (*mag, error) {
+func (t *tree) cells(s viewSetup, at string, factor volume.Factor, pieceBytes int) (*mag, error) {
 	o, err := t.file.Lookup(at)
 	if err != nil {
 		return nil, t.located(err)
@@ -86,18 +108,17 @@ func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, p
 		return nil, fmt.Errorf("%s: expected a dataset, found a group", at)
 	}
 	var p position
-	if voxel[0] > 0 {
+	if s.voxel[0] > 0 {
 		p.from = "the XML of BigDataViewer"
 	}
 	for axis := range 3 {
-		p.spacing[axis] = voxel[axis] * float64(factor[axis])
+		p.spacing[axis] = s.voxel[axis] * float64(factor[axis])
 	}
 	m, err := t.mag(d, axisNames{[]string{"z", "y", "x"}, "BigDataViewer"}, p, pieceBytes)
 	if err != nil {
 		return nil, err
 	}
-	if group, err := t.file.Lookup(setup); err == nil && text(group, "dataType") == "" &&
-		m.values.kind == volume.Int16 {
+	if !s.typed && m.values.kind == volume.Int16 {
 		m.values.kind, m.grid.Type = volume.Uint16, volume.Uint16
 		m.unsigned = true
 	}

@@ -105,8 +105,8 @@ func compressionOf(d *hdf5.Dataset) string {
 	return cmp.Or(strings.Join(names, ", "), "raw")
 }
 
-// axesOf returns which axes of a shape are x, y, z, channels and times. Without names, three axes of more than one value
-// are z, y, x.
+// axesOf returns which axes of a shape are x, y, z, channels and times. Without names, three axes of more than one
+// value are z, y, x.
 func axesOf(shape []uint64, names []string) (a axes, err error) {
 	a = noAxes
 	var several []int

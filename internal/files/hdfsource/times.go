@@ -69,8 +69,8 @@ func (t *tree) timesWithRoom(times []int, group func(time int) string, mags func
 	return times
 }
 
-// eachTime calls f for each time, with a tree of its own, and adds what they found. A source that answers late gets many
-// calls at a time: the metadata of a time lie beside its voxels, far from those of the others.
+// eachTime calls f for each time, with a tree of its own, and adds what they found. A source that answers late gets
+// many calls at a time: the metadata of a time lie beside its voxels, far from those of the others.
 func eachTime[R any](t *tree, times []int, f func(t *tree, time int) R) (results []R) {
 	type found struct {
 		*tree
