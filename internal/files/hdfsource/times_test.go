@@ -152,9 +152,32 @@ func TestTimesOfArrays(t *testing.T) {
 		if reason, fault := leftOut(t, d, "pyramid/s2"); fault || !strings.Contains(reason, "expected 3") {
 			t.Errorf("got %q, %v", reason, fault)
 		}
+		if reason, fault := leftOut(t, d, "many"); !fault || !strings.Contains(reason, "20000 times") {
+			t.Errorf("got %q, %v", reason, fault)
+		}
 		if got := d.layers["mixed/t0001"].mags[0].about.Assumed; !strings.HasPrefix(got, "axes z, t, y, c, x, ") {
 			t.Errorf("got %q", got)
 		}
+	}
+}
+
+// TestTimeOfPiece: the memory of a time is that of the whole chunk, which has several. A dataset that lost the time, or
+// has other chunks, is another one.
+func TestTimeOfPiece(t *testing.T) {
+	d := openTimes(t, "times.h5", Options{}, nil)
+	m := *d.layers["mixed/t0002"].mags[0]
+	if got, want := m.WorkMemory(m.grid), 3*2*m.grid.BlockBytes(); got != want {
+		t.Errorf("got %d bytes, want %d", got, want)
+	}
+	data, pieces, err := d.current.Load().dataset(m.path, m.pieceBytes)
+	if err != nil || !m.fits(data, pieces) {
+		t.Fatalf("it does not fit itself: %v", err)
+	}
+	lost, other := m, m
+	lost.axes.at = 3
+	other.together = 3
+	if lost.fits(data, pieces) || other.fits(data, pieces) {
+		t.Errorf("a dataset of 3 times, 2 in a chunk, fits time 3, or chunks of 3")
 	}
 }
 

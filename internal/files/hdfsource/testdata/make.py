@@ -47,6 +47,8 @@ def arrays():
             d.attrs["axistags"] = tags("tzyx")
         d = f.create_dataset("once", data=voxels("zyx")[None])
         d.attrs["axistags"] = tags("tzyx")
+        d = f.create_dataset("many", (20000, 2, 2, 2), "u1", chunks=(1, 2, 2, 2))
+        d.attrs["axistags"] = tags("tzyx")
 
 
 def big_data_viewer():
