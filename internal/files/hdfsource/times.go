@@ -12,6 +12,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/hdf5"
 	"github.com/wkwfs/wkwfs/internal/small/parallel"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
 // maxTimes is the number of mags of a file that are shown because it has several times. Each is a volume of its own.
@@ -69,14 +70,21 @@ func (t *tree) timesWithRoom(times []int, group func(time int) string, mags func
 	return times
 }
 
-// eachTime calls f for each time, with a tree of its own, and adds what they found. A source that answers late gets
-// many calls at a time: the metadata of a time lie beside its voxels, far from those of the others.
+// lateTimes is how many times of a file on a source that answers late are opened at once: the metadata of a time lie
+// beside its voxels, far from those of the others. More would need more memory if a file is hostile.
+const lateTimes = 16
+
+// eachTime calls f for each time, with a tree of its own, and adds what they found.
 func eachTime[R any](t *tree, times []int, f func(t *tree, time int) R) (results []R) {
 	type found struct {
 		*tree
 		result R
 	}
-	for _, one := range parallel.Patiently(times, func(time int) found {
+	n := 1
+	if speed := vfs.SpeedOf(t.fsys); speed.Late || speed.Remote {
+		n = lateTimes
+	}
+	for one := range parallel.InOrder(slices.Values(times), n, func(time int) found {
 		own := &tree{source: t.source, file: t.file, layers: map[string]*layer{}}
 		return found{own, f(own, time)}
 	}) {

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wkwfs/wkwfs/hdf5"
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -181,10 +182,29 @@ func TestTimeOfPiece(t *testing.T) {
 	}
 }
 
-// TestTimesOfBigDataViewer: a view setup has a layer for each time that has it. A time may be missing.
+// lateFS is a source that answers late.
+type lateFS struct{ fstest.MapFS }
+
+func (lateFS) Speed() vfs.Speed { return vfs.Speed{Late: true} }
+
+// TestTimesOfBigDataViewer: a view setup has a layer for each time that has it, also if the source answers late. A time
+// may be missing.
 func TestTimesOfBigDataViewer(t *testing.T) {
+	b, err := os.ReadFile("testdata/bdv.h5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, closeLate, err := Recognise(lateFS{fstest.MapFS{"bdv.h5": {Data: b, Mode: 0o644}}}, "bdv.h5", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := openTimes(t, "bdv.h5", Options{}, nil)
-	wantLayers(t, d, "s00/t0000", "s00/t0001", "s00/t0003", "s01/t0000", "s01/t0003")
+	for _, d := range []*dataset{d, late.Dataset.(*dataset)} {
+		wantLayers(t, d, "s00/t0000", "s00/t0001", "s00/t0003", "s01/t0000", "s01/t0003")
+	}
+	if err := closeLate(); err != nil {
+		t.Error(err)
+	}
 	for setup := range 2 {
 		for _, time := range []int{0, 1, 3} {
 			if layer := fmt.Sprintf("s%02d/t%04d", setup, time); layer != "s01/t0001" {
