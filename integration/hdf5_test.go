@@ -1,8 +1,10 @@
 package integration
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +36,7 @@ type hdf5Dataset struct {
 	VoxelSizeOptional           bool         `json:"voxel_size_optional"`
 	AnyOffset                   bool         `json:"any_offset"`
 	Or                          []struct{ SHA256 string }
+	Times                       []string        `json:"or_times"`
 	RestSHA256                  string          `json:"sha256_rest"`
 	BadBoxes                    json.RawMessage `json:"bad_boxes"`
 	MayBoxes                    json.RawMessage `json:"may_boxes"`
@@ -202,6 +205,61 @@ func TestHDF5Everywhere(t *testing.T) {
 	if got := wkwfs(t, "check", filepath.Join(root, "damaged", "deflate_cut.h5")); got.code != 1 ||
 		!strings.Contains(got.stdout, "vol") {
 		t.Errorf("check of a damaged file: exit code %d, %s", got.code, got.stdout)
+	}
+}
+
+// TestTimesOfHDF5: the times of BigDataViewer and of ilastik are layers, also of import, and all times of a mag are one
+// file. A setup has only the times that the file has.
+func TestTimesOfHDF5(t *testing.T) {
+	root, files := hdf5Files(t)
+	want := map[string]map[string]string{}
+	for _, f := range files {
+		volumes := map[string]string{}
+		for _, d := range f.Datasets {
+			var time, setup int
+			if n, _ := fmt.Sscanf(d.Path, "t%d/s%d/0/cells", &time, &setup); n == 2 {
+				volumes[fmt.Sprintf("s%02d/t%04d", setup, time)] = d.SHA256
+			}
+			for time, sum := range d.Times {
+				volumes[fmt.Sprintf("%s/t%04d", d.Path, time)] = sum
+			}
+		}
+		want[f.File] = volumes
+	}
+	for file, times := range map[string]int{"bdv_times.h5": 3, "ilastik_time.h5": 3} {
+		source := filepath.Join(root, file)
+		dir := mount(t, source)
+		listed, err := filepath.Glob(filepath.Join(dir, "*", "t0*"))
+		if err != nil || len(listed) != times || len(want[file]) != times {
+			t.Errorf("%s: got %q, %v, want %v", file, listed, err, want[file])
+		}
+		for layer, sum := range want[file] {
+			if got, n := hash(t, filepath.Join(dir, layer, "1", "volume.raw")); got != sum {
+				t.Errorf("%s: %s: %d bytes with hash %s, want %s", file, layer, n, got, sum)
+			}
+		}
+		if got := wkwfs(t, "check", source); got.code != 0 {
+			t.Errorf("check %s: exit code %d, %s", file, got.code, got.stdout)
+		}
+	}
+	source := filepath.Join(root, "ilastik_time.h5")
+	var all []byte
+	dir := filepath.Join(mount(t, source), "exported_data")
+	for time := range 3 {
+		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("t%04d", time), "1", "volume.raw"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b...)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "1", "volume.raw")); err != nil || !bytes.Equal(got, all) {
+		t.Errorf("all times: got %d bytes, %v, want %d", len(got), err, len(all))
+	}
+	imported := filepath.Join(tempDir(t), "dataset")
+	mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "4,4,40",
+		source+":/exported_data/t0001", imported)
+	if sum, n := hash(t, filepath.Join(mount(t, imported), "l", "1", "volume.raw")); sum != hashOf(all[len(all)/3:][:n]) {
+		t.Errorf("import: %d bytes with hash %s, want those of t0001", n, sum)
 	}
 }
 

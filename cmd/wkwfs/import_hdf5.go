@@ -57,7 +57,10 @@ func openLayerOf(d volume.Dataset, file, path string, closeFile func() error) (*
 	if err != nil {
 		return nil, err
 	}
-	name := strings.ReplaceAll(strings.Trim(path, "/"), "/", "_")
+	name := strings.Trim(path, "/")
+	if !slices.Contains(names, name) { // such as a time of a layer, exported_data/t0000
+		name = strings.ReplaceAll(name, "/", "_")
+	}
 	if path == "" && len(names) == 1 {
 		name = names[0]
 	}

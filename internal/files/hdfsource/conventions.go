@@ -12,41 +12,67 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// bigDataViewer returns the layers of a file of BigDataViewer, or false if it is none. A view setup is a layer. Of
-// several points in time, the first one is shown.
-func (t *tree) bigDataViewer(pieceBytes int) (names []string, layers map[string]*layer, ok bool) {
-	layers = map[string]*layer{}
+// bigDataViewer shows the layers of a file of BigDataViewer, or returns false if it is none. A view setup is a layer,
+// or one for each time.
+func (t *tree) bigDataViewer(pieceBytes int) (ok bool) {
+	setups, levels := t.viewSetups()
+	if len(setups) == 0 {
+		return false
+	}
+	times := t.timesIn("/", "t", 5)
+	group := func(time int) string { return fmt.Sprintf("t%05d", time) }
+	shown := t.timesWithRoom(times, group, func(int) int { return levels })
+	eachTime(t, shown, func(t *tree, time int) (none struct{}) {
+		for _, s := range setups {
+			if at := path.Join(group(time), s.name); t.exists(at, len(times) > 1) {
+				t.show(timeName(s.name, time, len(times)), t.view(s, at, pieceBytes))
+			}
+		}
+		return none
+	})
+	return true
+}
+
+// viewSetup is what all times of a view setup have.
+type viewSetup struct {
+	name    string
+	typed   bool       // integers of 16 bits have a sign if the file says so
+	voxel   [3]float64 // in nm; 0 if unknown
+	factors []volume.Factor
+}
+
+// viewSetups returns the view setups of a file, and the number of their levels.
+func (t *tree) viewSetups() (all []viewSetup, levels int) {
 	about := t.readSpimData()
 	for setup := range maxObjects {
-		name := fmt.Sprintf("s%02d", setup)
-		o, err := t.file.Lookup(name + "/resolutions")
+		s := viewSetup{name: fmt.Sprintf("s%02d", setup), voxel: about[setup]}
+		o, err := t.file.Lookup(s.name + "/resolutions")
 		resolutions, isDataset := o.(*hdf5.Dataset)
 		if err != nil || !isDataset {
 			break
 		}
-		ok = true
-		l := &layer{source: t.source}
-		for level, factor := range t.resolutions(resolutions) {
-			at := fmt.Sprintf("t00000/%s/%d/cells", name, level)
-			m, err := t.cells(name, at, about[setup], factor, pieceBytes)
-			if err != nil {
-				t.leaveOut(at, true, err)
-				continue
-			}
-			l.add(m, factor)
-		}
-		if len(l.mags) > 0 {
-			names, layers[name] = append(names, name), l
-		}
+		s.factors = t.resolutions(resolutions)
+		levels += len(s.factors)
+		group, err := t.file.Lookup(s.name)
+		s.typed = err != nil || text(group, "dataType") != ""
+		all = append(all, s)
 	}
-	for time := 1; ok; time++ {
-		at := fmt.Sprintf("t%05d", time)
-		if _, err := t.file.Lookup(at); err != nil {
-			break
+	return all, levels
+}
+
+// view returns a view setup at a time, whose group is at.
+func (t *tree) view(s viewSetup, at string, pieceBytes int) *layer {
+	l := &layer{source: t.source}
+	for level, factor := range s.factors {
+		cells := fmt.Sprintf("%s/%d/cells", at, level)
+		m, err := t.cells(s, cells, factor, pieceBytes)
+		if err != nil {
+			t.leaveOut(cells, true, err)
+			continue
 		}
-		t.leaveOut(at, false, fmt.Errorf("a file with several points in time shows the first one, t00000"))
+		l.add(m, factor)
 	}
-	return names, layers, ok
+	return l
 }
 
 // resolutions returns the factors of the levels of a view setup.
@@ -72,7 +98,7 @@ func (t *tree) resolutions(d *hdf5.Dataset) (factors []volume.Factor) {
 
 // cells returns a level of a view setup. Without an attribute dataType, integers of 16 bits have no sign, whatever the
 // file says.
-func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, pieceBytes int) (*mag, error) {
+func (t *tree) cells(s viewSetup, at string, factor volume.Factor, pieceBytes int) (*mag, error) {
 	o, err := t.file.Lookup(at)
 	if err != nil {
 		return nil, t.located(err)
@@ -82,18 +108,17 @@ func (t *tree) cells(setup, at string, voxel [3]float64, factor volume.Factor, p
 		return nil, fmt.Errorf("%s: expected a dataset, found a group", at)
 	}
 	var p position
-	if voxel[0] > 0 {
+	if s.voxel[0] > 0 {
 		p.from = "the XML of BigDataViewer"
 	}
 	for axis := range 3 {
-		p.spacing[axis] = voxel[axis] * float64(factor[axis])
+		p.spacing[axis] = s.voxel[axis] * float64(factor[axis])
 	}
 	m, err := t.mag(d, axisNames{[]string{"z", "y", "x"}, "BigDataViewer"}, p, pieceBytes)
 	if err != nil {
 		return nil, err
 	}
-	if group, err := t.file.Lookup(setup); err == nil && text(group, "dataType") == "" &&
-		m.values.kind == volume.Int16 {
+	if !s.typed && m.values.kind == volume.Int16 {
 		m.values.kind, m.grid.Type = volume.Uint16, volume.Uint16
 		m.unsigned = true
 	}
@@ -139,44 +164,78 @@ func (t *tree) readSpimData() map[int][3]float64 {
 	return sizes
 }
 
-// imaris returns the layers of a file of Imaris, or false if it is none: each channel is a layer, each resolution level
-// a mag.
-func (t *tree) imaris(pieceBytes int) (names []string, layers map[string]*layer, ok bool) {
-	layers = map[string]*layer{}
+// imaris shows the layers of a file of Imaris, or returns false if it is none: each channel is a layer, or one for each
+// time, and each resolution level a mag.
+func (t *tree) imaris(pieceBytes int) (ok bool) {
 	image, err := t.file.Lookup("DataSetInfo/Image")
 	if err != nil {
-		return nil, nil, false
+		return false
 	}
-	for channel := range maxObjects {
-		l := &layer{source: t.source}
-		for level := range maxLevels {
-			group := fmt.Sprintf("DataSet/ResolutionLevel %d/TimePoint 0/Channel %d", level, channel)
-			o, err := t.file.Lookup(group)
-			if err != nil {
-				break
-			}
-			m, err := t.imarisLevel(o, image, group+"/Data", pieceBytes)
-			if err != nil {
-				t.leaveOut(group, true, err)
-				continue
-			}
-			factor := volume.Factor{1, 1, 1}
-			if len(l.mags) > 0 {
-				factor = factorOf(l.mags[0].grid, m.grid)
-			}
-			l.add(m, factor)
+	levels, err := t.numbered("DataSet", "ResolutionLevel ", 0)
+	if err != nil || len(levels) == 0 {
+		return false
+	}
+	levels = levels[:min(len(levels), maxLevels)]
+	finest := fmt.Sprintf("DataSet/ResolutionLevel %d", levels[0])
+	times := t.timesIn(finest, "TimePoint ", 0)
+	group := func(time int) string { return fmt.Sprintf("TimePoint %d", time) }
+	channels := map[int][]int{}
+	first := times[:min(len(times), t.maxTimes)]
+	for i, found := range eachTime(t, first, func(t *tree, time int) []int {
+		at := path.Join(finest, group(time))
+		found, err := t.numbered(at, "Channel ", 0)
+		if err != nil {
+			t.leaveOut(at, true, t.located(err))
 		}
-		if len(l.mags) == 0 {
-			break
+		return found
+	}) {
+		channels[first[i]] = found
+	}
+	shown := t.timesWithRoom(times, group, func(time int) int { return len(channels[time]) * len(levels) })
+	eachTime(t, shown, func(t *tree, time int) (none struct{}) {
+		for _, channel := range channels[time] {
+			name := timeName(fmt.Sprintf("channel%d", channel), time, len(times))
+			at := fmt.Sprintf("%s/Channel %d", group(time), channel)
+			t.show(name, t.imarisChannel(image, levels, at, pieceBytes))
 		}
-		name := fmt.Sprintf("channel%d", channel)
-		names, layers[name] = append(names, name), l
+		return none
+	})
+	return len(t.names) > 0 || len(shown) < len(times)
+}
+
+// imarisChannel returns a channel at a time, whose group in each level is at.
+func (t *tree) imarisChannel(image hdf5.Object, levels []int, at string, pieceBytes int) *layer {
+	l := &layer{source: t.source}
+	finest := imarisFinest(image)
+	for _, level := range levels {
+		group := fmt.Sprintf("DataSet/ResolutionLevel %d/%s", level, at)
+		o, err := t.file.Lookup(group)
+		var m *mag
+		if err == nil {
+			m, err = t.imarisLevel(o, image, group+"/Data", pieceBytes)
+		}
+		if err != nil {
+			t.leaveOut(group, true, t.located(err))
+			continue
+		}
+		if finest.Size[0] == 0 {
+			finest = m.grid
+		}
+		l.add(m, factorOf(finest, m.grid))
 	}
-	if _, err := t.file.Lookup("DataSet/ResolutionLevel 0/TimePoint 1"); err == nil {
-		t.leaveOut("TimePoint 1", false,
-			fmt.Errorf("a file with several points in time shows the first one, TimePoint 0"))
+	return l
+}
+
+// imarisFinest returns the size of the finest level, which is zero if it is unknown: a damaged level changes no name.
+func imarisFinest(image hdf5.Object) (g volume.Grid) {
+	for axis, letter := range []string{"X", "Y", "Z"} {
+		n, ok := number(image, letter)
+		if !ok || n < 1 || n > 1<<40 {
+			return volume.Grid{}
+		}
+		g.Size[axis] = int(n)
 	}
-	return names, layers, len(names) > 0
+	return g
 }
 
 // imarisLevel returns the voxels of a channel at a level. Data have whole chunks; what is beyond ImageSizeX, Y and Z is

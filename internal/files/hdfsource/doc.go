@@ -9,6 +9,10 @@
 // Without names, three axes are z, y, x, two are y, x, and axes of one value do not count. What is no volume is left
 // out with the reason.
 //
+// Each point in time of BigDataViewer, of Imaris, and of an axis with the name t, is a layer of its own, NAME/t0000, as
+// package zarr has them. A file or a dataset of one time has none of these names. The times of BigDataViewer and Imaris
+// keep their numbers, and some may be missing.
+//
 // # Promises
 //
 // Each promise names the tests that hold it.
@@ -16,6 +20,8 @@
 //   - A mount has the values, the place and the voxel size that the writer gave. What was never written has the fill
 //     value. Damage is an error for what depends on it: other chunks, datasets and layers read.
 //     `TestHDF5Files`, `TestHDF5Everywhere`, `TestDamaged`
+//   - Each time has its own values, and one that is missing or damaged costs only itself.
+//     `TestTimesOfHDF5`, `TestTimesOfArrays`, `TestDamagedTime`
 //   - `wkwfs info` says what was assumed of a dataset: the order of its axes, and the unit of its voxel size.
 //     `TestHDF5Assumed`
 //   - An error names the file once, and counts from its start, user block included.

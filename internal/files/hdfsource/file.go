@@ -11,10 +11,11 @@ import (
 
 // source is an HDF5 file of a file system.
 type source struct {
-	fsys    fs.FS
-	name    string
-	mu      sync.Mutex             // protects users of all versions, and stores to current
-	current atomic.Pointer[opened] // the newest version; the source is one of its users
+	fsys       fs.FS
+	name       string
+	pieceBytes int
+	mu         sync.Mutex             // protects users of all versions, and stores to current
+	current    atomic.Pointer[opened] // the newest version; the source is one of its users
 }
 
 // opened is one version of the file. It stays open while it has users: its metadata are read when they are needed.

@@ -33,7 +33,7 @@ type keptKey struct {
 }
 
 // dataset returns the dataset at a path, with its pieces.
-func (o *opened) dataset(path string) (*hdf5.Dataset, chunks, error) {
+func (o *opened) dataset(path string, pieceBytes int) (*hdf5.Dataset, chunks, error) {
 	d, err := o.find(path)
 	if err != nil {
 		return nil, nil, err

@@ -81,6 +81,13 @@ func (t *tree) mag(d *hdf5.Dataset, named axisNames, p position, pieceBytes int)
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
+	m.times, m.together = 1, 1
+	if i := m.axes.time; i >= 0 {
+		if shape[i] > maxTimes {
+			return nil, fmt.Errorf("%d times: expected at most %d", shape[i], maxTimes)
+		}
+		m.times, m.together = int(shape[i]), piece[i]
+	}
 	m.grid = g
 	m.about = volume.About{Factor: volume.Factor{1, 1, 1}, Compression: compressionOf(d),
 		Assumed: assumed(named, m.axes, p)}
@@ -98,10 +105,10 @@ func compressionOf(d *hdf5.Dataset) string {
 	return cmp.Or(strings.Join(names, ", "), "raw")
 }
 
-// axesOf returns which axes of a shape are x, y, z and channels. Without names, three axes of more than one value are
-// z, y, x.
+// axesOf returns which axes of a shape are x, y, z, channels and times. Without names, three axes of more than one
+// value are z, y, x.
 func axesOf(shape []uint64, names []string) (a axes, err error) {
-	a = axes{[3]int{-1, -1, -1}, -1}
+	a = noAxes
 	var several []int
 	for i, n := range shape {
 		if n == 0 {
@@ -119,8 +126,10 @@ func axesOf(shape []uint64, names []string) (a axes, err error) {
 			a.space[axis] = i
 		} else if shape[i] > 1 && name == "c" {
 			a.channel = i
+		} else if shape[i] > 1 && name == "t" {
+			a.time = i
 		} else if shape[i] > 1 {
-			return a, fmt.Errorf("the axis %q has %d values: expected axes x, y, z and c", name, shape[i])
+			return a, fmt.Errorf("the axis %q has %d values: expected axes x, y, z, c and t", name, shape[i])
 		}
 	}
 	if a.space[0] < 0 || a.space[1] < 0 {
@@ -131,7 +140,7 @@ func axesOf(shape []uint64, names []string) (a axes, err error) {
 
 // unnamedAxes is axesOf without names. several are the axes of more than one value.
 func unnamedAxes(shape []uint64, several []int) (a axes, err error) {
-	a = axes{[3]int{-1, -1, -1}, -1}
+	a = noAxes
 	rank := len(shape)
 	switch {
 	case len(several) > 3:
@@ -193,12 +202,12 @@ func factorOf(fine, coarse volume.Grid) (f volume.Factor) {
 	return f
 }
 
-// plain returns the layers of a file without a convention of its own.
-func (t *tree) plain(pieceBytes int) (names []string, layers map[string]*layer) {
-	layers = map[string]*layer{}
+// plain shows the layers of a file without a convention of its own.
+func (t *tree) plain(pieceBytes int) {
 	root, err := t.file.Root()
 	xyz := err == nil && text(root, "n5") != ""
 	paths, byPath := pyramids(t.datasets)
+	taken := map[string]bool{}
 	for _, at := range paths {
 		l := &layer{source: t.source}
 		for _, d := range byPath[at] {
@@ -213,14 +222,19 @@ func (t *tree) plain(pieceBytes int) (names []string, layers map[string]*layer) 
 			factor := volume.Factor{1, 1, 1}
 			if len(l.mags) > 0 {
 				factor = factorOf(l.mags[0].grid, m.grid)
+				if n := l.mags[0].times; m.times != n {
+					t.leaveOut(d.Path(), false, fmt.Errorf("times: expected %d, as the finest level has, found %d", n,
+						m.times))
+					continue
+				}
 			}
 			l.add(m, factor)
 		}
-		if name := layerName(at); len(l.mags) > 0 && layers[name] == nil {
-			names, layers[name] = append(names, name), l
+		if name := layerName(at); len(l.mags) > 0 && !taken[name] {
+			taken[name] = true
+			t.showTimes(name, l)
 		}
 	}
-	return names, layers
 }
 
 // isNoVolume reports whether an error is about a dataset that is no volume.

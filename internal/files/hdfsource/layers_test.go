@@ -15,24 +15,26 @@ func TestAxes(t *testing.T) {
 	for _, c := range []struct {
 		shape   []uint64
 		names   string
-		want    string // indexes of x, y, z and channels; "": refused
+		want    string // indexes of x, y, z, channels and times; "": refused
 		noVoxel bool   // refused as no volume
 	}{
-		{[]uint64{5, 6, 7}, "", "2 1 0 -1", false},
-		{[]uint64{6, 7}, "", "1 0 -1 -1", false},
+		{[]uint64{5, 6, 7}, "", "2 1 0 -1 -1", false},
+		{[]uint64{6, 7}, "", "1 0 -1 -1 -1", false},
 		{[]uint64{7}, "", "", true},
 		{[]uint64{100, 3}, "", "", true},
 		{[]uint64{0, 6, 7}, "", "", true},
-		{[]uint64{1, 5, 6, 7}, "", "3 2 1 -1", false},
-		{[]uint64{5, 6, 7, 1}, "", "2 1 0 -1", false},
-		{[]uint64{1, 1, 5, 6, 7}, "", "4 3 2 -1", false},
-		{[]uint64{1, 1, 1, 7}, "", "3 2 1 -1", false},
+		{[]uint64{1, 5, 6, 7}, "", "3 2 1 -1 -1", false},
+		{[]uint64{5, 6, 7, 1}, "", "2 1 0 -1 -1", false},
+		{[]uint64{1, 1, 5, 6, 7}, "", "4 3 2 -1 -1", false},
+		{[]uint64{1, 1, 1, 7}, "", "3 2 1 -1 -1", false},
 		{[]uint64{2, 5, 6, 7}, "", "", false},
-		{[]uint64{2, 5, 6, 7}, "czyx", "3 2 1 0", false},
-		{[]uint64{5, 6, 7, 3}, "zyxc", "2 1 0 3", false},
-		{[]uint64{7, 6, 5}, "xyz", "0 1 2 -1", false},
-		{[]uint64{1, 5, 6, 7, 2}, "tzyxc", "3 2 1 4", false},
-		{[]uint64{3, 5, 6, 7, 1}, "tzyxc", "", false},
+		{[]uint64{2, 5, 6, 7}, "czyx", "3 2 1 0 -1", false},
+		{[]uint64{5, 6, 7, 3}, "zyxc", "2 1 0 3 -1", false},
+		{[]uint64{7, 6, 5}, "xyz", "0 1 2 -1 -1", false},
+		{[]uint64{1, 5, 6, 7, 2}, "tzyxc", "3 2 1 4 -1", false},
+		{[]uint64{3, 5, 6, 7, 1}, "tzyxc", "3 2 1 -1 0", false},
+		{[]uint64{5, 6, 7, 3}, "zyxt", "2 1 0 -1 3", false},
+		{[]uint64{2, 5, 6, 7}, "azyx", "", false},
 		{[]uint64{5, 6, 7}, "zya", "", false},
 	} {
 		var names []string
@@ -40,7 +42,7 @@ func TestAxes(t *testing.T) {
 			names = append(names, string(letter))
 		}
 		a, err := axesOf(c.shape, names)
-		got := fmt.Sprint(a.space[0], a.space[1], a.space[2], a.channel)
+		got := fmt.Sprint(a.space[0], a.space[1], a.space[2], a.channel, a.time)
 		if err != nil {
 			got = ""
 		}

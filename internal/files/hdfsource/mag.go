@@ -22,6 +22,8 @@ type mag struct {
 	axes     axes
 	values   values
 	unsigned bool // integers have no sign, whatever the type of the dataset says
+	times    int  // of the dataset
+	together int  // times of a piece of the dataset
 	grid     volume.Grid
 	about    volume.About
 }
@@ -30,7 +32,12 @@ type mag struct {
 type axes struct {
 	space   [3]int // x, y, z
 	channel int
+	time    int
+	at      int // the time that the mag has
 }
+
+// noAxes are the axes of a dataset without any.
+var noAxes = axes{space: [3]int{-1, -1, -1}, channel: -1, time: -1}
 
 var (
 	_ volume.Mag            = (*mag)(nil)
@@ -51,7 +58,7 @@ func (m *mag) Bounds() (volume.Box, error) { return m.grid.CubeBox(volume.Vec{})
 func (m *mag) Speed() vfs.Speed { return vfs.SpeedOf(m.fsys).OfChunks() }
 
 // WorkMemory implements [volume.MemoryReporter]: stored and decoded bytes of a chunk, and those between two filters.
-func (m *mag) WorkMemory(g volume.Grid) int { return 3 * g.BlockBytes() }
+func (m *mag) WorkMemory(g volume.Grid) int { return 3 * g.BlockBytes() * m.together }
 
 // Cubes lists 0 at each level.
 func (m *mag) Cubes(zy ...int) ([]int, error) { return []int{0}, m.only(zy) }
@@ -103,7 +110,7 @@ func (m *mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 
 // openIn opens the cube in a version of the file.
 func (m *mag) openIn(now *opened) (*cube, error) {
-	d, pieces, err := now.dataset(m.path)
+	d, pieces, err := now.dataset(m.path, m.pieceBytes)
 	if err != nil {
 		return nil, m.located(err)
 	}
@@ -125,6 +132,9 @@ func (m *mag) fits(d *hdf5.Dataset, pieces chunks) bool {
 		if i >= len(shape) || i >= 0 && (uint64(m.grid.Size[axis]) > shape[i] || m.grid.Block[axis] != piece[i]) {
 			return false
 		}
+	}
+	if i := m.axes.time; i >= len(shape) || i >= 0 && (uint64(m.axes.at) >= shape[i] || piece[i] != m.together) {
+		return false
 	}
 	return m.axes.channel < 0 || m.axes.channel < len(shape) && shape[m.axes.channel] == uint64(m.grid.Channels)
 }
@@ -170,6 +180,9 @@ func (c *cube) piecesOf(b volume.Vec) func(yield func(at []uint64) bool) {
 			if i >= 0 {
 				at[i] = uint64(b[axis])
 			}
+		}
+		if c.axes.time >= 0 {
+			at[c.axes.time] = uint64(c.axes.at / c.together)
 		}
 		if c.axes.channel < 0 {
 			yield(at)
@@ -287,12 +300,15 @@ func (c *cube) absent() scratch.Pattern {
 	return scratch.Pattern{Value: string(value), Block: rows, Inside: rows}
 }
 
-// place copies the values of a chunk into a block.
+// place copies the values of a chunk into a block: those of the time of the mag.
 func (c *cube) place(voxels, chunk []byte, piece []int, at []uint64) {
 	strides := make([]int, len(piece)) // in the chunk, in bytes
 	for i, n := len(piece)-1, c.values.stored; i >= 0; i-- {
 		strides[i] = n
 		n *= piece[i]
+	}
+	if k := c.axes.time; k >= 0 {
+		chunk = chunk[c.axes.at%c.together*strides[k]:]
 	}
 	size := c.values.kind.Size()
 	voxel, first, channels := size*c.grid.Channels, 0, 1

@@ -30,6 +30,7 @@ type Options struct {
 	Log *slog.Logger // gets what is unusual; may be nil
 
 	pieceBytes int // 0 means the constant
+	maxTimes   int // 0 means the constant
 }
 
 // Recognise opens a file as a dataset. close closes the file; it is nil after an error. If the file is not HDF5, the
@@ -41,10 +42,13 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, close func
 	if o.pieceBytes == 0 {
 		o.pieceBytes = pieceBytes
 	}
+	if o.maxTimes == 0 {
+		o.maxTimes = maxTimes
+	}
 	if !hasMagic(fsys, name) {
 		return root, nil, ErrNotRecognised
 	}
-	s := &source{fsys: fsys, name: name}
+	s := &source{fsys: fsys, name: name, pieceBytes: o.pieceBytes}
 	f, err := s.parse()
 	if err != nil {
 		return root, nil, err
@@ -55,7 +59,7 @@ func Recognise(fsys fs.FS, name string, o Options) (root volume.Root, close func
 			"a program has this file open for writing, or died and left it open: what is read may not fit together",
 			"file", name)
 	}
-	d, err := newDataset(s, f, o.pieceBytes)
+	d, err := newDataset(s, f, o)
 	if err != nil {
 		s.close()
 		return root, nil, err
@@ -102,22 +106,17 @@ var (
 )
 
 // newDataset finds the layers of a file. It fails if there is none.
-func newDataset(s *source, f *opened, pieceBytes int) (*dataset, error) {
-	t := &tree{source: s, file: f, seen: map[uint64]bool{}}
-	d := &dataset{source: s}
-	var ok bool
-	if d.names, d.layers, ok = t.bigDataViewer(pieceBytes); !ok {
-		d.names, d.layers, ok = t.imaris(pieceBytes)
-	}
-	if !ok {
+func newDataset(s *source, f *opened, o Options) (*dataset, error) {
+	t := &tree{source: s, file: f, seen: map[uint64]bool{}, layers: map[string]*layer{}, maxTimes: o.maxTimes}
+	if !t.bigDataViewer(o.pieceBytes) && !t.imaris(o.pieceBytes) {
 		root, err := f.Root()
 		if err != nil {
 			return nil, s.located(err)
 		}
 		t.walk(root, "/", 0)
-		d.names, d.layers = t.plain(pieceBytes)
+		t.plain(o.pieceBytes)
 	}
-	d.left = t.left
+	d := &dataset{source: s, names: t.names, layers: t.layers, left: t.left}
 	slices.Sort(d.names)
 	if len(d.names) == 0 {
 		return nil, fmt.Errorf("%s: the HDF5 file has no volume%s", s.name, reasons(t.left))

@@ -27,6 +27,10 @@ type tree struct {
 	seen     map[uint64]bool // addresses of groups: hard links make cycles
 	objects  int
 	datasets []*hdf5.Dataset // in the order of their paths
+	names    []string        // of layers
+	layers   map[string]*layer
+	timed    int // mags of times
+	maxTimes int
 	left     []volume.Omission
 }
 
