@@ -60,8 +60,8 @@
 //     `TestNames`, `TestCopies`, `TestOtherDirectories`, `TestSilentZeros`
 //   - `wkwfs check` and `wkwfs info` also report a mag that has no file with voxels. `check` does not fail because of
 //     that. `TestNames`, `TestFind`, `TestSilentZeros`
-//   - `wkwfs check` notes all other files in the directory of a mag that nothing reads, except hidden files and metadata.
-//     `TestOthers`
+//   - `wkwfs check` notes all other files in the directory of a mag that nothing reads, except hidden files and
+//     metadata. `TestOthers`
 //   - Servers, and `wkwfs cp`, warn of these gaps as far as a sample shows them: of the first 64 mags, the first
 //     1,000 names of up to 4 directories on each level, or of one in an object store. A server looks for them in
 //     the background when it starts. `wkwfs mount` and `view` wait up to a second for that, and print the warnings

@@ -258,7 +258,8 @@ func TestTimesOfHDF5(t *testing.T) {
 	imported := filepath.Join(tempDir(t), "dataset")
 	mustRun(t, "import", "--quiet", "--layer", "l", "--category", "color", "--voxel-size", "4,4,40",
 		source+":/exported_data/t0001", imported)
-	if sum, n := hash(t, filepath.Join(mount(t, imported), "l", "1", "volume.raw")); sum != hashOf(all[len(all)/3:][:n]) {
+	if sum, n := hash(t, filepath.Join(mount(t, imported), "l", "1",
+		"volume.raw")); sum != hashOf(all[len(all)/3:][:n]) {
 		t.Errorf("import: %d bytes with hash %s, want those of t0001", n, sum)
 	}
 }

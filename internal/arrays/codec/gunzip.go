@@ -15,9 +15,9 @@ const (
 	gzipComment   = 1 << 4
 )
 
-// Gunzip decodes members of RFC 1952, one or more, into dst, in about half of the time of the library. It returns the number
-// of decoded bytes, or false if anything is odd: a fault, more bytes than dst has, bytes after the end, or a header
-// with a checksum. Then dst has undefined content, and a slower decoder has to find out what it is.
+// Gunzip decodes members of RFC 1952, one or more, into dst, in about half of the time of the library. It returns the
+// number of decoded bytes, or false if anything is odd: a fault, more bytes than dst has, bytes after the end, or a
+// header with a checksum. Then dst has undefined content, and a slower decoder has to find out what it is.
 func Gunzip(dst, src []byte) (n int, ok bool) {
 	const tail = 8
 	for more := true; more; more = len(src) > 0 {
