@@ -48,6 +48,7 @@ var (
 	_ volume.Indexed    = (*files)(nil)
 	_ vfs.Generational  = (*files)(nil)
 	_ vfs.SpeedReporter = (*files)(nil)
+	_ vfs.DetailedInfo  = (*file)(nil)
 )
 
 func (f *files) Stat() (fs.FileInfo, error)  { return os.Stat(f.dir) }
@@ -121,8 +122,12 @@ func (f *files) describe(at volume.Vec) (fs.FileInfo, error) {
 	return nil, fmt.Errorf("block %v: %w", at, fs.ErrNotExist)
 }
 
-// Version implements [vfs.VersionedInfo].
-func (f *file) Version() vfs.Version { return f.version }
+// Details implements [vfs.DetailedInfo].
+func (f *file) Details() vfs.Details {
+	d := vfs.DetailsOf(f.FileInfo)
+	d.Version = func() vfs.Version { return f.version }
+	return d
+}
 
 // OpenCube implements [volume.Mag].
 func (f *files) OpenCube(c volume.Vec) (volume.CubeFile, error) {
