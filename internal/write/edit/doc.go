@@ -29,6 +29,10 @@
 // renamed (EROFS): programs that save to a new file and rename that do not work. The log has the reason of each
 // refusal.
 //
+// So these write in place: numpy.memmap and numpy.load with mode "r+", ndarray.tofile, tifffile.memmap, fwrite, and raw
+// files of ImageJ. numpy.save, nibabel.save, tifffile.imwrite and ITK write a header of their own, which is refused, and
+// ITK does not say so: with these, save elsewhere, and copy the voxels into a .raw file.
+//
 // All files have a write when they are opened after a close or fsync. A program that has another file open, and reads
 // it through the page cache, may have old bytes until a writer closes. Programs that map different files over the same
 // voxels can undo each other's bytes within a page of 4 KiB: the kernel writes whole pages.
@@ -61,6 +65,8 @@
 //     `TestEditTwoMounts`
 //   - A map that is not synced is durable soon after it is removed.
 //     `TestEdits`
+//   - Programs that write in place can. Those that write a header of their own change nothing. `TestClientEdits`,
+//     `TestClientEditFio`
 //   - A panic fails the write, fsync or close that meets it.
 //     `TestEditPanic`
 package edit
