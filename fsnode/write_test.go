@@ -118,6 +118,7 @@ func TestTruncation(t *testing.T) {
 		{"t w10 t w5 c r", []error{fs.ErrInvalid, nil}},
 		{"t w10 c t w9 c r", []error{nil, fs.ErrInvalid, nil}},
 		{"t c r w5 c r", []error{nil, errSize, nil, nil}},
+		{"t c w5 r", []error{nil, nil}}, // through a map, after the close
 		{"w10 t c r", []error{nil, errSize}},
 		{"t w0 c r", []error{nil, errSize}}, // nothing was written
 	} {
