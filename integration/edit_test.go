@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -249,6 +250,7 @@ func TestEdits(t *testing.T) {
 	}
 	set(0, all)
 	e.check(t, "all of it")
+	e.checkLargest(t)
 
 	e.stop(t)
 	e.mount(t)
@@ -258,6 +260,26 @@ func TestEdits(t *testing.T) {
 	e.check(t, "the annotation over the dataset")
 	if r := wkwfs(t, "check", e.edits, "--over="+e.source); r.code != 0 {
 		t.Errorf("check: %s%s", r.stdout, r.stderr)
+	}
+}
+
+// checkLargest checks that no voxel is above the largest id in the NML file.
+func (e *editMount) checkLargest(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(e.edits, "annotation.nml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, _ := strings.Cut(string(text), `largestSegmentId="`)
+	id, _, _ = strings.Cut(id, `"`)
+	most, err := strconv.ParseUint(id, 10, 32)
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	for i := 0; i < len(e.want); i += editVoxel {
+		if id := binary.LittleEndian.Uint32(e.want[i:]); uint64(id) > most {
+			t.Fatalf("voxel %d has id %d, and the NML file %d", i/editVoxel, id, most)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/wkwfs/wkwfs/internal/files/annotation"
+	"github.com/wkwfs/wkwfs/internal/files/nml"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/webknossos"
 	"github.com/wkwfs/wkwfs/wkw"
@@ -141,33 +141,10 @@ func (p *packed) look(ctx context.Context, m mag, c volume.Vec) error {
 		return fmt.Errorf("%s: expected cubes of one block, which WEBKNOSSOS takes, found %v blocks", cubeName(c), n)
 	}
 	voxels, err := volume.ReadBlock(ctx, f, volume.Vec{})
-	if err == nil && g.Type.IsUnsigned() {
-		p.largest = max(p.largest, largest(voxels, g.Type.Size()))
+	if err == nil {
+		p.largest = max(p.largest, nml.LargestID(voxels, g.Type))
 	}
 	return err
-}
-
-// largest returns the largest of some numbers without a sign.
-func largest(b []byte, size int) (n uint64) {
-	switch size {
-	case 1:
-		for _, v := range b {
-			n = max(n, uint64(v))
-		}
-	case 2:
-		for ; len(b) >= 2; b = b[2:] {
-			n = max(n, uint64(binary.LittleEndian.Uint16(b)))
-		}
-	case 4:
-		for ; len(b) >= 4; b = b[4:] {
-			n = max(n, uint64(binary.LittleEndian.Uint32(b)))
-		}
-	case 8:
-		for ; len(b) >= 8; b = b[8:] {
-			n = max(n, binary.LittleEndian.Uint64(b))
-		}
-	}
-	return n
 }
 
 // zarrFile matches the last element of the names of files that a volume in Zarr is read from.

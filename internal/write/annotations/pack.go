@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -177,9 +176,7 @@ func (v *packed) attributes(have map[string]string) map[string]string {
 	if have["location"] != v.location {
 		changes["location"] = v.location
 	}
-	if n, err := strconv.ParseUint(have["largestSegmentId"], 10, 64); v.largest > 0 && (err != nil || n < v.largest) {
-		changes["largestSegmentId"] = strconv.FormatUint(v.largest, 10)
-	}
+	nml.RaiseLargestID(have, changes, v.largest)
 	return changes
 }
 

@@ -140,7 +140,7 @@ func (f *powerFile) Stat() (fs.FileInfo, error) { return f.diskFile.Stat() }
 
 // TestCrashPoints cuts the power, or kills the process, at each step of two syncs of blocks that overlap. After that,
 // each block is that of the layer, of the first write or of the second one. It is no older than what a Sync that
-// succeeded has made durable.
+// succeeded has made durable. The NML file is whole, and has a largest id that no block exceeds.
 func TestCrashPoints(t *testing.T) {
 	for _, power := range []bool{true, false} {
 		for steps, ended := 0, false; !ended; steps++ {
@@ -157,6 +157,7 @@ func crash(t *testing.T, steps int, power bool) (ended bool) {
 	dir := t.TempDir()
 	d := &powerDisk{left: steps, files: map[string]bool{}}
 	v, p := openTest(t, dir, 1<<30, d)
+	v.largest = newTestLargest(t, dir, d)
 	states := []*model{newModel(p)}
 	durable := 0
 	var failed error
@@ -191,5 +192,6 @@ func crash(t *testing.T, steps int, power bool) (ended bool) {
 				steps, power, durable, at)
 		}
 	}
+	checkLargest(t, dir, opened)
 	return failed == nil
 }

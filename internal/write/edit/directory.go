@@ -28,33 +28,35 @@ func headerOf(g volume.Grid) wkw.Header {
 	return wkw.Header{BlockSide: side, CubeBlocks: 1, BlockType: wkw.LZ4, Type: g.Type, Channels: g.Channels}
 }
 
-// prepare returns the directory of the blocks. It writes an NML file if the directory has none.
-func prepare(dir, dataset, layer string, spacing [3]float64) (data string, err error) {
+// prepare returns the directory of the blocks, and the path of the NML file. It writes one if the directory has none.
+func prepare(dir, dataset, layer string, spacing [3]float64) (data, file string, err error) {
 	names, err := nmlFiles(dir)
 	switch {
 	case err != nil:
-		return "", err
+		return "", "", err
 	case len(names) > 1:
-		return "", fmt.Errorf("expected one NML file, found %d: %s, %s", len(names), names[0], names[1])
+		return "", "", fmt.Errorf("expected one NML file, found %d: %s, %s", len(names), names[0], names[1])
 	case len(names) == 0:
 		names = []string{nmlName}
 		if err := create(dir, dataset, layer, spacing); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	a, err := nml.Read(os.DirFS(dir), names[0])
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for _, v := range a.Volumes {
 		if v.Fallback == layer {
-			return dataOf(dir, v)
+			data, err = dataOf(dir, v)
+			return data, filepath.Join(dir, names[0]), err
 		}
 	}
-	return "", fmt.Errorf("%s: expected a volume over the layer %s, found none", names[0], layer)
+	return "", "", fmt.Errorf("%s: expected a volume over the layer %s, found none", names[0], layer)
 }
 
-// nmlFiles returns the NML files of a directory. It fails if there is none and the directory has something else.
+// nmlFiles returns the NML files of a directory. It fails if there is none and the directory has something else. It
+// removes what a killed process has left of one.
 func nmlFiles(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -63,6 +65,10 @@ func nmlFiles(dir string) (names []string, err error) {
 	other := ""
 	for _, e := range entries {
 		switch {
+		case atomicfile.IsTemp(e.Name()) && strings.Contains(e.Name(), ".nml."):
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return nil, err
+			}
 		case strings.HasPrefix(e.Name(), "."):
 		case strings.EqualFold(filepath.Ext(e.Name()), ".nml") && !e.IsDir():
 			names = append(names, e.Name())

@@ -29,6 +29,10 @@
 // renamed (EROFS): programs that save to a new file and rename that do not work. The log has the reason of each
 // refusal.
 //
+// These write in place: numpy.memmap and numpy.load with mode "r+", ndarray.tofile, tifffile.memmap, fwrite, and raw
+// files of ImageJ. numpy.save, nibabel.save, tifffile.imwrite and ITK write a header of their own, which is refused.
+// ITK does not say so. With these, save elsewhere, and copy the voxels into a .raw file.
+//
 // All files have a write when they are opened after a close or fsync. A program that has another file open, and reads
 // it through the page cache, may have old bytes until a writer closes. Programs that map different files over the same
 // voxels can undo each other's bytes within a page of 4 KiB: the kernel writes whole pages.
@@ -39,6 +43,9 @@
 // # Decisions
 //
 // Each mag is for itself, as in WEBKNOSSOS: coarser mags show what is written into them only.
+//
+// The largestSegmentId of the NML file becomes at least the largest id in the blocks before these get their names, so
+// that WEBKNOSSOS gives new segments ids that are free. After a crash it may be larger than needed.
 //
 // No journal: rename is atomic, so each block is old or new after a crash. Left temporary files are removed.
 //
@@ -52,6 +59,8 @@
 //
 //   - Reads have the bytes that were written last, and what is outside of the bounding box stays 0. Bytes that are as
 //     before make no block. `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`
+//   - No block has an id above the largestSegmentId of the NML file, unless it had it when it was opened.
+//     `TestLargestID`, `TestCrashPoints`
 //   - When a process is killed, or power fails, each block is old or new. After Sync it is new.
 //     `TestCrashPoints`, `TestEditKill`
 //   - A disk without room fails the write with ENOSPC. If the room is taken after the write, fsync and close fail, and
@@ -61,6 +70,8 @@
 //     `TestEditTwoMounts`
 //   - A map that is not synced is durable soon after it is removed.
 //     `TestEdits`
+//   - Programs that write in place can. Those that write a header of their own change nothing. `TestClientEdits`,
+//     `TestClientEditFio`
 //   - A panic fails the write, fsync or close that meets it.
 //     `TestEditPanic`
 package edit

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 	"github.com/wkwfs/wkwfs/wkw"
 )
@@ -218,6 +219,50 @@ func TestEqualWrites(t *testing.T) {
 	}
 	if n := len((*files)(v).at()); n != 1 {
 		t.Errorf("%d blocks have files, expected 1", n)
+	}
+}
+
+// TestVersions: a block has the same version when it is described, when it is opened, and in the next process. Readers
+// compare them, and refuse a block that has another one.
+func TestVersions(t *testing.T) {
+	dir := t.TempDir()
+	v, _ := openTest(t, dir, 1<<30, osDisk{})
+	box := volume.Box{Min: volume.Vec{30, 50, 40}, Max: volume.Vec{34, 51, 41}}
+	seen := map[vfs.Version]bool{}
+	for i := range 2 {
+		if err := v.Write(t.Context(), box, bytes.Repeat([]byte{byte(200 + i)}, 8), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Sync(t.Context(), box); err != nil {
+			t.Fatal(err)
+		}
+		again, _ := openTest(t, dir, 1<<30, osDisk{})
+		for _, c := range (*files)(v).at() {
+			described, err := (*files)(v).StatCubes(c[2], c[1], c[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := (*files)(again).StatCubes(c[2], c[1], c[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened, err := (*files)(v).OpenCube(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer opened.Close()
+			want := opened.Version()
+			if vfs.VersionOf(described) != want || vfs.VersionOf(opened.Info()) != want || vfs.VersionOf(next) != want {
+				t.Errorf("block %v: the versions differ", c)
+			}
+			if seen[want] {
+				t.Errorf("block %v: the version is that of before", c)
+			}
+			seen[want] = true
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d versions of 2 blocks, expected 4", len(seen))
 	}
 }
 

@@ -90,13 +90,14 @@ func (l *Layer) open(dir string, below volume.Layer, o Options, d disk) error {
 		}
 		mags[name] = m
 	}
-	data, err := prepare(dir, o.Dataset, o.Layer, spacing)
+	data, file, err := prepare(dir, o.Dataset, o.Layer, spacing)
 	if err != nil {
 		return err
 	}
 	above := &written{dir: data}
+	largest := newLargest(d, file, o.Layer)
 	for _, name := range names {
-		v, err := openVoxels(data, mags[name], o.Cache, l.memory, d)
+		v, err := openVoxels(data, mags[name], o.Cache, l.memory, largest)
 		if err != nil {
 			return err
 		}

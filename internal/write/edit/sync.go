@@ -68,7 +68,7 @@ func (v *Voxels) sync(ctx context.Context, dirty []*block) error {
 	return guard.Do("edit.sync", func() error {
 		guard.Pass("edit.sync")
 		s := &syncing{Voxels: v, dirs: map[string]bool{}}
-		return s.run(dirty)
+		return s.run(ctx, dirty)
 	})
 }
 
@@ -89,10 +89,10 @@ type renamed struct {
 }
 
 // run writes the files of the blocks, and syncs the directories. Only then do the blocks count as durable.
-func (s *syncing) run(dirty []*block) error {
+func (s *syncing) run(ctx context.Context, dirty []*block) error {
 	slices.SortFunc(dirty, func(a, b *block) int { return slices.Compare(a.at[:], b.at[:]) })
 	var failed error
-	for _, err := range parallel.Each(dirty, s.replace) {
+	for _, err := range parallel.Each(dirty, func(b *block) error { return s.replace(ctx, b) }) {
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -109,10 +109,13 @@ func (s *syncing) run(dirty []*block) error {
 }
 
 // replace writes the file of a block, unless it has become durable.
-func (s *syncing) replace(b *block) error {
+func (s *syncing) replace(ctx context.Context, b *block) error {
 	voxels, writes := s.copyOf(b)
 	if voxels == nil {
 		return nil
+	}
+	if err := s.raiseFor(ctx, voxels); err != nil {
+		return err
 	}
 	path := filepath.Join(s.dir, nameOf(b.at))
 	if err := s.makeDirs(b.at); err != nil {
@@ -149,19 +152,24 @@ func (s *syncing) stored(b *block, info fs.FileInfo) {
 }
 
 // write writes a file with one block.
-func (s *syncing) write(path string, voxels []byte) (info fs.FileInfo, err error) {
+func (s *syncing) write(path string, voxels []byte) (fs.FileInfo, error) {
 	b, err := s.encode(voxels)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.disk.Create(path)
+	return writeFile(s.disk, path, b)
+}
+
+// writeFile writes a new file beside its place, and renames it. It describes the file before that.
+func writeFile(d disk, path string, b []byte) (info fs.FileInfo, err error) {
+	f, err := d.Create(path)
 	if err != nil {
 		return nil, err
 	}
 	named := false
 	defer func() {
 		if !named {
-			_ = s.disk.Remove(f.Name()) // the first error counts
+			_ = d.Remove(f.Name()) // the first error counts
 		}
 	}()
 	_, err = f.Write(b)
@@ -174,7 +182,7 @@ func (s *syncing) write(path string, voxels []byte) (info fs.FileInfo, err error
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	err = s.disk.Rename(f.Name(), path)
+	err = d.Rename(f.Name(), path)
 	named = err == nil
 	return info, err
 }

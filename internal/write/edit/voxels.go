@@ -22,15 +22,16 @@ import (
 
 // Voxels is what was written over a mag. It implements [writable.Voxels].
 type Voxels struct {
-	dir    string // of the mag
-	header fs.FileInfo
-	disk   disk
-	grid   volume.Grid // of a block
-	bounds volume.Box
-	factor volume.Factor
-	base   base
-	memory *memory
-	bound  int64 // the most bytes that a file of a block takes
+	dir     string // of the mag
+	header  fs.FileInfo
+	disk    disk
+	grid    volume.Grid // of a block
+	bounds  volume.Box
+	factor  volume.Factor
+	base    base
+	memory  *memory
+	largest *largest // nil: in tests
+	bound   int64    // the most bytes that a file of a block takes
 
 	encoders sync.Pool
 
@@ -69,7 +70,7 @@ type base interface {
 const slack = 8 << 10
 
 // openVoxels opens what was written over a mag into the directory data.
-func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, d disk) (*Voxels, error) {
+func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, l *largest) (*Voxels, error) {
 	g, err := m.CubeGrid()
 	if err != nil {
 		return nil, err
@@ -86,8 +87,8 @@ func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, d dis
 	if err != nil {
 		return nil, err
 	}
-	v := newVoxels(dir, header, g, bounds, newLayerBase(m, c), memory, d)
-	v.factor = factor
+	v := newVoxels(dir, header, g, bounds, newLayerBase(m, c), memory, l.disk)
+	v.factor, v.largest = factor, l
 	return v, v.list()
 }
 

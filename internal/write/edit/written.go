@@ -48,6 +48,7 @@ var (
 	_ volume.Indexed    = (*files)(nil)
 	_ vfs.Generational  = (*files)(nil)
 	_ vfs.SpeedReporter = (*files)(nil)
+	_ vfs.DetailedInfo  = (*file)(nil)
 )
 
 func (f *files) Stat() (fs.FileInfo, error)  { return os.Stat(f.dir) }
@@ -123,7 +124,9 @@ func (f *files) describe(at volume.Vec) (fs.FileInfo, error) {
 
 // Details implements [vfs.DetailedInfo].
 func (f *file) Details() vfs.Details {
-	return vfs.Details{Version: func() vfs.Version { return f.version }}
+	d := vfs.DetailsOf(f.FileInfo)
+	d.Version = func() vfs.Version { return f.version }
+	return d
 }
 
 // OpenCube implements [volume.Mag].
