@@ -201,7 +201,8 @@ func TestWriteErrors(t *testing.T) {
 			fsys.failed = fmt.Errorf("file: %w", err)
 		}
 		for op, status := range map[string]fuse.Status{
-			"write": s.write(node, handle, 2, []byte("ab")), "fsync": s.fsync(node, handle), "close": s.flush(node, handle),
+			"write": s.write(node, handle, 2, []byte("ab")), "fsync": s.fsync(node, handle),
+			"close": s.flush(node, handle),
 		} {
 			if syscall.Errno(status) != want {
 				t.Errorf("%s, %v: got %v, expected %v", op, err, status, want)

@@ -112,12 +112,14 @@ func TestClientEditFio(t *testing.T) {
 			if engineRefused(t, engine, flat) {
 				continue
 			}
-			for _, way := range []string{"--rw=randwrite --direct=0", "--rw=write --direct=0", "--rw=randwrite --direct=1"} {
+			for _, way := range []string{"--rw=randwrite --direct=0", "--rw=write --direct=0",
+				"--rw=randwrite --direct=1"} {
 				if engine == "mmap" && strings.HasSuffix(way, "1") {
 					continue
 				}
 				t.Run(strings.Join([]string{name, engine, way}, "/"), func(t *testing.T) {
-					args := append(strings.Fields(way), "--ioengine="+engine, "--size="+size, "--iodepth=8", "--fallocate=none",
+					args := append(strings.Fields(way), "--ioengine="+engine, "--size="+size, "--iodepth=8",
+						"--fallocate=none",
 						"--bsrange=4k-256k", "--bs_unaligned=0", "--do_verify=1", "--allow_file_create=0")
 					if r := fio(t, e.file(name), args...); r.code != 0 {
 						t.Errorf("fio: exit code %d\n%s%s", r.code, r.stdout, r.stderr)

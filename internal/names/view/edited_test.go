@@ -189,7 +189,8 @@ func TestEditedInfo(t *testing.T) {
 	}{
 		"one owner": {described{mode: 0o640, uid: 1, gid: 2}, described{mode: 0o755, uid: 1, gid: 2}, 0o640, 1, 2,
 			time.Time{}},
-		"a group that writes": {described{mode: 0o444, uid: 1, gid: 2}, described{mode: 0o775, uid: 1, gid: 2}, 0o664, 1, 2,
+		"a group that writes": {described{mode: 0o444, uid: 1, gid: 2}, described{mode: 0o775, uid: 1, gid: 2}, 0o664,
+			1, 2,
 			time.Time{}},
 		"another owner, who may not read": {described{mode: 0o440, uid: 1, gid: 2},
 			described{mode: 0o700, uid: 5, gid: 2}, 0o240, 5, 2, time.Time{}},
