@@ -68,5 +68,6 @@ func TestScheduledForwards(t *testing.T) {
 		"file.ReadParts":  "ReadRanges uses it",
 		"file.ReadCached": "ReadRanges uses it",
 		"file.SeekData":   inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
+		"file.WriteAtContext": inside, "file.Sync": inside,
 	})
 }

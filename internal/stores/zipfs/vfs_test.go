@@ -44,5 +44,6 @@ func TestArchiveForwards(t *testing.T) {
 		"file.Seek":     "the position in an entry is not that in the archive",
 		"file.SeekData": inside, "file.SeekHole": inside, "file.ReadOnce": inside, "file.Push": inside,
 		"info.Source": inside, "info.Attributes": inside, "info.Live": inside,
+		"file.WriteAtContext": inside, "file.Sync": inside, "info.Writable": inside,
 	})
 }

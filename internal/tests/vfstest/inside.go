@@ -147,6 +147,13 @@ func (f *insideFile) ReadOnce() bool      { return f.i.says("file.ReadOnce") }
 func (f *insideFile) Push(vfs.Sink)       { f.i.called("file.Push") }
 func (f *insideFile) WillNeed(_, _ int64) { f.i.called("file.WillNeed") }
 
+func (f *insideFile) WriteAtContext(context.Context, []byte, int64) error {
+	f.i.called("file.WriteAtContext")
+	return nil
+}
+
+func (f *insideFile) Sync(context.Context) error { f.i.called("file.Sync"); return nil }
+
 func (f *insideFile) Stat() (fs.FileInfo, error) { return f.i.describe(f.File.Stat()) }
 
 func (f *insideFile) Seek(off int64, whence int) (int64, error) {
