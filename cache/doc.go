@@ -74,7 +74,7 @@
 // and 64 MiB, unless more is in use. When the arena needs room for a buffer of one size, it gives free buffers of
 // other sizes back to the kernel.
 //
-// Larger blocks borrow from the budget (see below), up to the half that Reserve leaves. So they evict blocks that
+// Blocks of more than 8 MiB borrow from the budget, up to the half that Reserve leaves. So they evict blocks that
 // are kept. Blocks larger than what [Cache.MostInFlight] returns exceed the budget.
 //
 // The budget covers the memory of kept blocks, in whole pages, and 256 bytes for each block. [Cache.Reserve] takes a

@@ -1,7 +1,7 @@
 // Package wkw reads and writes cube files in the format WKW. Package webknossos opens the mags, layers and
 // datasets that they belong to.
 //
-// [OpenFile] opens a cube file by its path. [volume.ReadBlock] reads a block of it. [WriteCube] and
+// [OpenFile] opens a cube file of an fs.FS. [volume.ReadBlock] reads a block of it. [WriteCube] and
 // [WriteHeader] write a mag. An [Encoder] and [MortonIndex] are for programs that assemble cube files
 // themselves.
 //

@@ -38,8 +38,8 @@ func newDiffCommand() *cobra.Command {
 do. A and B are each a SOURCE. ` + sourceHelp + `
 
 Layers of one name are compared, mag by mag; two sources with one layer each, whatever the names
-are. Boxes have the names of box/ in a mount. They are made of whole blocks, and are in the voxels
-of the mag. What is outside of a bounding box, or was never written, is 0.
+are. Boxes have the names of box/ in a mount. They are made of blocks, cut at the bounding box, and
+are in the voxels of the mag. What is outside of a bounding box, or was never written, is 0.
 
 A volume annotation is laid over the dataset of --over, or over the other source if that is a
 dataset. Then its volumes are compared with the layers that they lie over.

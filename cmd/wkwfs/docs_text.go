@@ -172,7 +172,7 @@ mounts of the type fuse.wkwfs, as wkwfs-mount(1) does. Users do not run it.`, ""
 	p.item(strings.Join(settings.AcceptedWords, ", "),
 		"Accepted without effect: every mount is like this, or the option is for other programs.")
 	p.item(strings.Join(slices.Sorted(maps.Keys(settings.RefusedWords)), ", "),
-		"Accepted without effect, because mount(8) adds them. Every mount is read-only, nosuid, nodev and noexec.")
+		"Accepted without effect, because mount(8) adds them. Every mount is nosuid, nodev and noexec.")
 	p.item("-s", "Ignore unknown options.")
 	p.item("-f", "Check the options, mount nothing.")
 	p.item("-v", "Print where the log is.")

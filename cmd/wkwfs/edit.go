@@ -52,8 +52,8 @@ func newRevertCommand() *cobra.Command {
 		Long: `Remove the blocks of DIR that lie in BOX, so that the layer below is shown there again. What was
 edited in them is lost. The blocks are printed before they are removed.
 
-BOX is X0-X1_Y0-Y1_Z0-Z1, as box/ of a mount and wkwfs diff have it, in voxels of mag 1; with --mag in
-those of the mag. A block is removed as a whole. If one lies in BOX in part, nothing is removed, unless
+BOX is X0-X1_Y0-Y1_Z0-Z1, as box/ of a mount has it, in voxels of mag 1; with --mag in those of the
+mag. A block is removed as a whole. If one lies in BOX in part, nothing is removed, unless
 --round takes such blocks, too. The blocks of all volumes and mags are removed, if --layer and --mag do
 not name one.
 
@@ -106,7 +106,7 @@ func (s *revertSettings) run(ctx context.Context, stdout, stderr io.Writer) erro
 	})
 	switch partial, ok := errors.AsType[*annotations.PartialError](err); {
 	case ok:
-		return hint.Errorf("--round removes them, too; wkwfs diff shows the boxes of blocks", "%w", partial)
+		return hint.Errorf("--round removes them, too", "%w", partial)
 	case errors.Is(err, lockfile.ErrBusy):
 		return hint.Errorf("unmount it first", "%w", err)
 	case errors.Is(err, annotations.ErrNoSuch):

@@ -14,7 +14,7 @@ func newMountCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mount [flags] SOURCE MOUNTPOINT",
 		Short: "Show a dataset as ordinary files in a directory",
-		Long: `Mount SOURCE, read-only, on the directory MOUNTPOINT.
+		Long: `Mount SOURCE on the directory MOUNTPOINT.
 ` + sourceHelp + `
 
 The command returns when the mount answers. A background process serves the mount until

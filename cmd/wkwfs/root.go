@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 )
 
-const rootHelp = `wkwfs shows WEBKNOSSOS (WKW) datasets, Zarr, OME-Zarr, N5 and Neuroglancer
-Precomputed volumes as raw, NumPy, NRRD, NIfTI and TIFF files. A mount is read-only.
+const rootHelp = `wkwfs shows WEBKNOSSOS (WKW) datasets, Zarr, OME-Zarr, N5, HDF5, Neuroglancer
+Precomputed and other volumes as raw, NumPy, NRRD, NIfTI and TIFF files.
 
   wkwfs mount /data/cortex ~/cortex     # then open ~/cortex/color/1/volume.raw
   wkwfs umount ~/cortex`

@@ -11,9 +11,10 @@
 //
 // # What is reported
 //
-// Units that differ and are next to each other are one box, within a cell of 32 units a side. Boxes do not overlap, and
-// come in an order that depends on the voxels only. So the memory does not depend on the size of the mags: it is the
-// budget of the cache, two runs of units for each job, and what a cell has.
+// Units that differ are joined to boxes along x, then y, then z, within a cell of 32 units a side. Boxes do not
+// overlap, and come in an order that depends on the voxels only. So the memory does not depend on the size of the mags:
+// it is the budget of the cache, two runs of units for each job, what a cell has, and for a large box up to 2^20 cells
+// with cubes. More are an error.
 //
 // # Promises
 //

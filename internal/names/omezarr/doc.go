@@ -9,7 +9,7 @@
 //
 // # Decisions
 //
-// Chunks of ome.zarr are stored blocks. In C order of z, y, x, the voxels of blocks that follow one another on z
+// Chunks of ome.zarr are columns of blocks. In C order of z, y, x, the voxels of blocks that follow one another on z
 // are those of one block after the other. The container of Blosc has blocks, too. So LZ4 blocks become a chunk by
 // a header and two numbers for each block, and the program that reads decodes them. With larger
 // chunks, all of a layer is read faster, and planes are read more slowly (docs/performance-history.md).

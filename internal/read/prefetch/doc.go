@@ -38,9 +38,9 @@
 // A random Reader has no portions. It reads blocks through the cache. It also becomes sequential when it has read 24
 // MiB of a plane that is larger.
 //
-// A sequential Reader has a window of two portions: the portion that it reads, and the next one. When it has read an
-// eighth of a portion, it starts to decode the next one in the place of the portion before. It gathers replies from
-// portions. If there is no memory, or a portion has a damaged block, it reads blocks as a random Reader does.
+// A sequential Reader has a window of two portions: the portion that it reads, and the next one. After an eighth, as at
+// READ 2, it starts to decode the next one in the place of the portion before. It gathers replies from portions. If
+// there is no memory, or a portion has a damaged block, it reads blocks as a random Reader does.
 //
 // If the source answers late, one portion more is decoded ahead with each portion that the Reader comes to, until they
 // have 128 MiB, or a quarter of what can be reserved, but at least two. While a disk cache answers for the source,
@@ -117,9 +117,8 @@
 // Each promise names the tests that hold it.
 //
 //   - A `box` whose blocks have up to 32 MiB, and each further slice of a reader that has opened two in order, is read
-//     past the page cache when it is first opened, if it has more than 128 KiB. When it is opened again, it is read
-//     through the page cache. Before Linux 6.6, it always is.
-//     `TestReadOnce`, `TestSlicesReadOnce`
+//     past the page cache when it is first opened, if it has more than 128 KiB. Opened again, or before Linux 6.6, it
+//     is read through the page cache. `TestReadOnce`, `TestSlicesReadOnce`
 //   - After a program has read such a file in 16 pieces, or 512 KiB of it in pieces, of less than 512 KiB, or has
 //     opened it again, the next 256 such files are read through the page cache. A file of more than 4 MiB is read
 //     through it until a program has started such a file with a piece of 128 KiB or more.

@@ -15,7 +15,7 @@
 //
 // # What readers see
 //
-// [Voxels.Patch], which the files that can be written use, has each write when it has returned. The mags of the [Layer]
+// Files that can be written read by [Voxels.Patch], which has each write that has returned. The mags of the [Layer]
 // show what was renamed: each block old or new. Their cubes have versions, so that a reader of the old block gets
 // vfs.ErrChanged where it is gone.
 //
