@@ -30,9 +30,9 @@
 // The inode number of an entry is a hash of its path, so it is the same after a remount. The number of a node, by which
 // the kernel knows it, is a hash of its path and the version of its content ([Details]). When a file changes, a lookup
 // of its name returns a new node, which has its own page cache. The old node keeps its pages and its open files. So
-// only files that can be written need to be invalidated, and old and new bytes cannot meet in one page cache. The kernel
-// may use a name from its cache for a second. Open compares versions and returns ESTALE if the file has changed; the
-// kernel then looks up the name again and opens the new version. So each open sees the current version. The kernel
+// only files that can be written need to be invalidated, and old and new bytes cannot meet in one page cache. The
+// kernel may use a name from its cache for a second. Open compares versions and returns ESTALE if the file has changed;
+// the kernel then looks up the name again and opens the new version. So each open sees the current version. The kernel
 // repeats an open once, so Open keeps the new version for the thread until then: however often the file changes, the
 // program never sees ESTALE. Threads outside of the PID namespace of the server cannot be distinguished. They see
 // ESTALE if the file changes twice during one open.
