@@ -162,6 +162,7 @@ func labels(n int, seed uint64) (b []byte) {
 // mount, and in a mount of the annotation over the dataset. The dataset stays as it is.
 func TestEdits(t *testing.T) {
 	parallelHeavy(t)
+	skipOneByOne(t)
 	e := newEdit(t)
 	f := e.open(t, "volume.raw", 0)
 	set := func(off int, p []byte) { copy(e.want[off:], p) }
@@ -195,7 +196,8 @@ func TestEdits(t *testing.T) {
 	e.check(t, "a shared map")
 	e.writeMap(t, 5_000_000, labels(100, 4), false)
 	eventually(t, "a map that was not synced is durable", func() bool {
-		return len(e.blocks(t)) > 0 && bytes.Contains(e.read(t, "slices/z0000067.tif"), labels(100, 4)[:400])
+		slice, err := os.ReadFile(e.file("slices/z0000067.tif")) // fails if its blocks are replaced while it is read
+		return err == nil && bytes.Contains(slice, labels(100, 4)[:400])
 	})
 	e.check(t, "a shared map without msync")
 

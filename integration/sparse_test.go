@@ -17,6 +17,9 @@ import (
 // at a time. No block is decoded for what was never written, or takes memory of the cache besides its entry, whatever
 // the fill value is.
 func TestHugeSparseVolumes(t *testing.T) {
+	if os.Getenv(raceVariable) == "1" {
+		t.Skip("the race detector has memory of its own")
+	}
 	const side, readers, size = 1_000_000, 4, 2 << 20
 	zarr2 := `{"zarr_format":2,"shape":[1000000,1000000,1000000],"chunks":[64,64,64],"dtype":"|u1","compressor":null,"fill_value":FILL,"order":"C","filters":null}`
 	zarr3 := `{"zarr_format":3,"node_type":"array","shape":[1000000,1000000,1000000],"data_type":"uint8","fill_value":FILL,"codecs":[CODEC],
