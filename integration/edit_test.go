@@ -359,6 +359,7 @@ func TestEditWriters(t *testing.T) {
 // TestEditRefusals: what cannot be written is refused with a number that says why, and changes nothing.
 func TestEditRefusals(t *testing.T) {
 	parallelHeavy(t)
+	skipOneByOne(t)
 	e := newEdit(t)
 	write := func(name string, off int64, p []byte) error {
 		f, err := os.OpenFile(e.file(name), os.O_WRONLY, 0)
@@ -420,6 +421,7 @@ func TestEditRefusals(t *testing.T) {
 // TestEditKill kills the server while programs write. What was synced before is there, and each block is old or new.
 func TestEditKill(t *testing.T) {
 	parallelHeavy(t)
+	skipOneByOne(t)
 	e := newEdit(t)
 	synced := labels(20_000, 1)
 	f := e.open(t, "volume.raw", 0)
@@ -495,6 +497,7 @@ func (e *editMount) compareBlocks(t *testing.T, got, old []byte) (counts map[str
 // before is there, and with more room the next write succeeds.
 func TestEditFullDisk(t *testing.T) {
 	parallelHeavy(t)
+	skipOneByOne(t)
 	requireRoot(t)
 	dir := tempDir(t)
 	mountDisk(t, "none", dir, "tmpfs", 0, "size=1m")
@@ -540,6 +543,7 @@ func TestEditFullDisk(t *testing.T) {
 // later. When the first one has ended, another mount writes.
 func TestEditTwoMounts(t *testing.T) {
 	parallelHeavy(t)
+	skipOneByOne(t)
 	e := newEdit(t)
 	second := *e
 	second.mount(t)
