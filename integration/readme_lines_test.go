@@ -27,6 +27,7 @@ var readmeCommands = map[string]string{
 	"make rpm":                           "make test-packages",
 	"make test-browser":                  "make test-browser",
 	"make test-clients":                  "make test-clients",
+	"make viewer build":                  "make test-browser",
 	"sudo make install":                  "TestReadmeBuild",
 	"tar -S":                             "TestReadmeLines",
 	"wkwfs cp":                           "TestCopyReferenceData",
