@@ -77,8 +77,8 @@ func (s *source) use(version vfs.Version) *opened {
 	return o
 }
 
-// replace makes the source another user of a version, the newest one, and returns the one before, of which it still is
-// a user.
+// replace makes a version the newest one, with the source as a user of it. It returns the version before: the source is
+// still a user of that one, too.
 func (s *source) replace(now *opened) (old *opened) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -75,7 +75,7 @@ func (p *pusher) read(ctx context.Context, s *portion, buffer []byte, piece span
 
 // pushPieces pushes pieces of the file. Several goroutines push: one alone takes as long as two cores take to decode
 // the next portion. Pieces with a damaged block are left out, and those up to ahead bytes after a sequential reader,
-// who reads them itself. For other readers, ahead is negative.
+// because it reads them itself. For other readers, ahead is negative.
 func (p *pusher) pushPieces(ctx context.Context, s *portion, pieces []span.Span, ahead int64) {
 	next := atomic.Int64{}
 	p.together(len(pieces), func() {
