@@ -21,20 +21,22 @@ const workMemory = 64 << 20
 // would take another 85 MiB. 50 % costs 1 to 3 % more processor time.
 const garbagePercent = 50
 
-// ballast is never touched, so it takes no memory. But the collector counts it: garbage may grow to half
-// of it before it is collected, however small the rest of the heap is. Without it, a collection would start
-// after each 2 MiB. Those took a sixth of the processor time for the first byte of 2,000 cubes.
-var ballast []byte
+// ballast is never touched, so it takes no memory. But the collector counts it: garbage may grow to half of it before
+// it is collected, however small the rest of the heap is. Without it, a collection would start after each 2 MiB. Those
+// took a sixth of the processor time for the first byte of 2,000 cubes. It is made before there is garbage: memory that
+// was used before would be cleared, and so touched.
+var ballast = make([]byte, 32<<20)
 
-// ballastSize is the size of ballast in bytes.
-const ballastSize = 32 << 20
+// tuned is whether tuneRuntime has set how much garbage the heap may have.
+var tuned bool
 
 // tuneRuntime adapts the Go runtime to a file server with a cache of cacheSize bytes. Variables of the
 // environment take precedence.
 func tuneRuntime(cacheSize int64) {
-	if os.Getenv("GOGC") == "" {
+	if tuned = os.Getenv("GOGC") == ""; tuned {
 		debug.SetGCPercent(garbagePercent)
-		ballast = make([]byte, ballastSize)
+	} else {
+		ballast = nil
 	}
 	// Blocks of less than a page are on the heap, so the whole cache may be. The limit makes the
 	// collector work harder instead of adding garbage to that. A full cache of 256 MiB with blocks of
@@ -53,14 +55,9 @@ func tuneRuntime(cacheSize int64) {
 }
 
 // tuneForObjects lets the heap have half as much garbage, because loads from object stores have up to 64 MiB of stored
-// blocks on it. The ballast is twice as large, so a small heap has as much as before.
+// blocks on it.
 var tuneForObjects = sync.OnceFunc(func() {
-	if ballast == nil {
-		return // the environment, or the command, has other settings
-	}
-	debug.SetGCPercent(garbagePercent / 2)
-	ballast = make([]byte, 2*ballastSize)
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(debug.SetMemoryLimit(-1) + ballastSize)
+	if tuned { // else the environment, or the command, has other settings
+		debug.SetGCPercent(garbagePercent / 2)
 	}
 })
