@@ -40,99 +40,62 @@ func (c *cursor) convert(to []byte, toType volume.Type, from []byte, fromType vo
 	return nil
 }
 
-// convert32 is convert for 32 bits. Values that are not in the memo are looked up one after another.
+// convert32 is convert for 32 bits. Two values at a time are one word.
 func (c *cursor) convert32(to, from []byte) error {
-	n := min(len(to), len(from)) &^ 15
-	for done := 0; done < n; {
-		if done += known32(&c.memo32, to[done:n], from[done:n]); done == n {
-			break
-		}
-		if err := c.each32(to[done:done+16], from[done:done+16]); err != nil {
-			return err
-		}
-		done += 16
+	n := min(len(to), len(from)) &^ 7
+	if err := c.convertWords(&c.twos, (*cursor).findTwo, to[:n], from[:n]); err != nil || n == len(from) {
+		return err
 	}
-	return c.each32(to[n:], from[n:])
+	last, err := c.find32(binary.LittleEndian.Uint32(from[n:]))
+	binary.LittleEndian.PutUint32(to[n:], last)
+	return err
 }
 
-// known32 maps values until one of the next four is not in a memo. It returns how many bytes it has mapped. Both slices
-// have the same length, a multiple of 16.
-//
-// It reads and writes words of its slices without checks, which took a third of the time. An entry of the memo has the
-// value in its upper half, so this becomes 0 if a value is what the entry is of.
-func known32(memo *[memoLength]uint64, to, from []byte) (done int) {
+// convert64 is convert for 64 bits.
+func (c *cursor) convert64(to, from []byte) error {
+	return c.convertWords(&c.memo, (*cursor).find, to, from)
+}
+
+// convertWords maps words of 8 bytes. Those that are not in the memo are looked up by find.
+func (c *cursor) convertWords(memo *[memoLength]pair, find func(*cursor, uint64) (uint64, error), to, from []byte) error {
+	n := min(len(to), len(from)) &^ 7
+	for done := 0; done < n; {
+		done += knownWords(memo, to[done:n], from[done:n])
+		for end := min(done+16, n); done < end; done += 8 {
+			v := binary.LittleEndian.Uint64(from[done:])
+			e := &memo[slotOf(v)]
+			if e.from != v {
+				mapped, err := find(c, v)
+				if err != nil {
+					return err
+				}
+				*e = pair{v, mapped}
+			}
+			binary.LittleEndian.PutUint64(to[done:], e.to)
+		}
+	}
+	return nil
+}
+
+// knownWords maps words until one of the next two is not in a memo. It returns how many bytes it has mapped. Both
+// slices have the same length. It reads and writes them without checks, which took a third of the time.
+func knownWords(memo *[memoLength]pair, to, from []byte) (done int) {
 	if len(to) != len(from) {
 		panic("relabel: slices of different lengths")
 	}
 	src, dst := unsafe.Pointer(unsafe.SliceData(from)), unsafe.Pointer(unsafe.SliceData(to))
 	for ; done+16 <= len(from); done += 16 {
 		f, t := (*[16]byte)(unsafe.Add(src, done)), (*[16]byte)(unsafe.Add(dst, done))
-		first, second := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
-		a, b := memo[slotOf32(uint32(first))]^first<<32, memo[slotOf32(uint32(first>>32))]
-		c, d := memo[slotOf32(uint32(second))]^second<<32, memo[slotOf32(uint32(second>>32))]
-		if (a|c|(b^first)|(d^second))>>32 != 0 {
-			return done
-		}
-		binary.LittleEndian.PutUint64(t[:8], a|b<<32)
-		binary.LittleEndian.PutUint64(t[8:], c|d<<32)
-	}
-	return done
-}
-
-// each32 is convert32 for values that may not be in the memo, or that have the same place in it.
-func (c *cursor) each32(to, from []byte) error {
-	for ; len(from) >= 4 && len(to) >= 4; from, to = from[4:], to[4:] {
-		v := binary.LittleEndian.Uint32(from)
-		if err := c.learn32(v); err != nil {
-			return err
-		}
-		binary.LittleEndian.PutUint32(to, uint32(c.memo32[slotOf32(v)]))
-	}
-	return nil
-}
-
-// convert64 is convert for 64 bits. It looks two values up before it looks at what was found, without checks of the
-// slices, as known32 does.
-func (c *cursor) convert64(to, from []byte) error {
-	n := min(len(to), len(from)) &^ 15
-	src, dst := unsafe.Pointer(unsafe.SliceData(from)), unsafe.Pointer(unsafe.SliceData(to))
-	memo := &c.memo
-	for i := 0; i < n; i += 16 {
-		f, t := (*[16]byte)(unsafe.Add(src, i)), (*[16]byte)(unsafe.Add(dst, i))
 		v, w := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
 		d, e := &memo[slotOf(v)], &memo[slotOf(w)]
 		if (d.from^v)|(e.from^w) != 0 {
-			if err := c.each64(t[:], f[:]); err != nil {
-				return err
-			}
-			continue
+			return done
 		}
 		to0, to1 := d.to, e.to
 		binary.LittleEndian.PutUint64(t[:8], to0)
 		binary.LittleEndian.PutUint64(t[8:], to1)
 	}
-	return c.each64(to[n:], from[n:])
-}
-
-// each64 is convert64 for values that may not be in the memo, or that have the same place in it.
-func (c *cursor) each64(to, from []byte) error {
-	for ; len(from) >= 8 && len(to) >= 8; from, to = from[8:], to[8:] {
-		e, err := c.known(binary.LittleEndian.Uint64(from))
-		if err != nil {
-			return err
-		}
-		binary.LittleEndian.PutUint64(to, e)
-	}
-	return nil
-}
-
-// known returns what an id becomes, from the memo if it is there.
-func (c *cursor) known(id uint64) (uint64, error) {
-	if e := &c.memo[slotOf(id)]; e.from == id {
-		return e.to, nil
-	}
-	e, err := c.learn(id, volume.Uint64)
-	return e.to, err
+	return done
 }
 
 // widen32 is convert from 32 to 64 bits. The values may be the end of the memory of the result: each is read before
@@ -169,19 +132,23 @@ func (c *cursor) learn(id uint64, t volume.Type) (pair, error) {
 	return e, nil
 }
 
-// learn32 is learn for ids of 32 bits.
-func (c *cursor) learn32(id uint32) error {
-	if e := &c.memo32[slotOf32(id)]; uint32(*e>>32) != id {
-		to, err := c.find(uint64(id))
-		if err == nil {
-			err = checkFits(uint64(id), to, volume.Uint32)
-		}
-		if err != nil {
-			return err
-		}
-		*e = uint64(id)<<32 | to
+// findTwo is find for a word of two ids of 32 bits.
+func (c *cursor) findTwo(word uint64) (uint64, error) {
+	first, err := c.find32(uint32(word))
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	second, err := c.find32(uint32(word >> 32))
+	return uint64(first) | uint64(second)<<32, err
+}
+
+// find32 is find for an id that is mapped to one of 32 bits.
+func (c *cursor) find32(id uint32) (uint32, error) {
+	to, err := c.find(uint64(id))
+	if err == nil {
+		err = checkFits(uint64(id), to, volume.Uint32)
+	}
+	return uint32(to), err
 }
 
 // checkFits fails if an id does not fit into a type.

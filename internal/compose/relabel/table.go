@@ -110,12 +110,12 @@ func (t *Table) Most() (uint64, error) {
 // cursor looks ids up in a table. It is for one goroutine.
 type cursor struct {
 	*state
-	table  *Table
-	ctx    context.Context
-	first  uint64 // id of the first entry of ids
-	ids    []uint64
-	memo   [memoLength]pair   // ids that were found, by their slot; an empty entry is that of 0
-	memo32 [memoLength]uint64 // the same for 32 bits: an id, and below it what it becomes
+	table *Table
+	ctx   context.Context
+	first uint64 // id of the first entry of ids
+	ids   []uint64
+	memo  [memoLength]pair // ids that were found, by their slot; an empty entry is that of 0
+	twos  [memoLength]pair // the same for words of two ids of 32 bits
 }
 
 // pair is an id and what it becomes.
@@ -126,8 +126,7 @@ type pair struct{ from, to uint64 }
 const memoLength = 1 << memoBits
 const memoBits = 12
 
-func slotOf(id uint64) uint64   { return id * 0x9e3779b97f4a7c15 >> (64 - memoBits) }
-func slotOf32(id uint32) uint32 { return id * 0x9e3779b1 >> (32 - memoBits) }
+func slotOf(id uint64) uint64 { return id * 0x9e3779b97f4a7c15 >> (64 - memoBits) }
 
 // cursor returns a cursor, which may know ids from an earlier use. Its release ends its use.
 func (t *Table) cursor(ctx context.Context, s *state) *cursor {

@@ -35,6 +35,8 @@ var tiny = limits{
 	strideSlack:       1,
 	maxGuess:          12 * tinyBlock,
 	maxPartialPortion: 100,
+	thickPortion:      200,
+	thickPlanes:       6,
 	maxSmall:          60,
 	maxOnce:           300,
 	maxWindow:         60 * tinyBlock,

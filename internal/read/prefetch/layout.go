@@ -46,6 +46,13 @@ func (l layout) at(off int64) int {
 	return b[2]*l.perSlab() + b[1]/l.rows
 }
 
+// thick returns the number of slabs of portions that have several: those of a cell, or of several cells if slabs are
+// thin. So many thin slabs have up to thickPortion bytes, and up to thickPlanes planes.
+func (l layout) thick() int {
+	n := min(l.thickPortion/max(l.bytes(), 1), int64(l.thickPlanes/l.array.Grid().Block[2]))
+	return max(int(n)/l.cell[2], 1) * l.cell[2]
+}
+
 // part returns part i, or with more than one slab all of them from this one on.
 func (l layout) part(i, slabs int) part {
 	inSlab, slab := i%l.perSlab(), i/l.perSlab()

@@ -3,7 +3,7 @@ package prefetch
 import "github.com/wkwfs/wkwfs/volume"
 
 // limits are the numbers that only large arrays reach. They are fields so that tests can make them small: then arrays
-// of some hundred bytes reach everything that depends on them. All but cell are in bytes.
+// of some hundred bytes reach everything that depends on them. All but thickPlanes and cell are in bytes.
 type limits struct {
 	page int64 // size of the pages of mapped files
 
@@ -28,6 +28,10 @@ type limits struct {
 	// maxPartialPortion bounds portions that are not whole slabs, in bytes of blocks: the reader waits for the first
 	// one.
 	maxPartialPortion int64
+	// thickPortion and thickPlanes bound portions of several thin slabs, in bytes of blocks and in planes. Portions of
+	// one plane would not be pushed.
+	thickPortion int64
+	thickPlanes  int
 	// maxSmall bounds arrays that are read as soon as a program starts to read them, in bytes of blocks.
 	maxSmall int64
 	// maxOnce bounds arrays that need no page cache if they are read once, in bytes of blocks.
@@ -59,6 +63,8 @@ var usual = limits{
 	strideSlack:       64 << 10,
 	maxGuess:          32 << 20,
 	maxPartialPortion: 64 << 20,
+	thickPortion:      32 << 20,
+	thickPlanes:       32,
 	maxSmall:          8 << 20,
 	maxOnce:           32 << 20,
 	maxWindow:         128 << 20,

@@ -189,12 +189,12 @@ func (p *plan) observe(off, n int64) habit {
 // begin records that a sequential reader reads on from part i: it may need all portions from there on.
 func (p *plan) begin(i int) { p.origin, p.started, p.reached = p.aligned(i), map[int]bool{}, i }
 
-// aligned returns the number of the first part of the cells of part i.
+// aligned returns the number of the first part of the cells, or of the thick portion, of part i.
 func (p *plan) aligned(i int) int {
 	if p.layout.perSlab() > 1 {
 		return i
 	}
-	return i - i%p.layout.cell[2]
+	return i - i%p.layout.thick()
 }
 
 // window is the memory for two portions of a sequential reader.
@@ -226,12 +226,16 @@ func (p *plan) windows(w world) (windows []window) {
 }
 
 // thickness returns the number of slabs of a portion: those of a cell if requests to the source should be long, unless
-// a disk cache answers for it.
+// a disk cache answers for it; and more if slabs are thin.
 func (p *plan) thickness(speed vfs.Speed, l layout) int {
-	if p.thin || speed.Long == 0 || speed.Near || l.perSlab() > 1 || l.blocks.Min[2]%l.cell[2] != 0 {
+	long := speed.Long > 0 && !speed.Near && l.blocks.Min[2]%l.cell[2] == 0
+	switch n := l.thick(); {
+	case p.thin || l.perSlab() > 1:
 		return 1
+	case long || n > l.cell[2]:
+		return n
 	}
-	return l.cell[2]
+	return 1
 }
 
 // enter records that the reader has got a window, and reads from off.
@@ -292,7 +296,7 @@ func (p *plan) mayStart(i int) bool {
 // could have. That is for a reader with HintSequential: the cache has the blocks of the planes that were read before.
 func (p *plan) isLate(s part, off int64) bool {
 	_, z := s.array.RowAt(off)
-	return p.hint == HintSequential && z-s.box.Min[2] > s.array.Grid().Block[2]/4
+	return p.hint == HintSequential && z-s.box.Min[2] > max(s.array.Grid().Block[2], int(s.planes()))/4
 }
 
 // ahead returns how many portions after s should be in memory when n bytes at off of s are read. There are none until
