@@ -74,7 +74,8 @@ var arrows = map[string][]string{
 	"precomputed/picture":          {"volume", "github.com/tetratelabs/wazero"},
 	"precomputed/internal/reftest": {"internal/tests/refdata"},
 
-	"internal/stores/zipfs": {"internal/small/scratch", "internal/vfs", "volume", "github.com/klauspost/compress"},
+	"internal/stores/zipfs": {"internal/arrays/codec", "internal/small/scratch", "internal/vfs", "volume",
+		"github.com/klauspost/compress"},
 
 	"internal/small/scratch": {"golang.org/x/sys"},
 	"internal/arrays/codec": {"internal/small/scratch", "volume", "wkw/lz4block", "github.com/klauspost/compress",

@@ -275,7 +275,6 @@ func (s *importSettings) write(ctx context.Context, screen *importScreen) error 
 		return err
 	}
 	defer in.Close()
-	ballast = nil
 	debug.SetMemoryLimit(s.options.Memory + workMemory) // the collector does not wait until memory has doubled
 	for _, text := range in.Warnings {
 		screen.warning(s.input, text)

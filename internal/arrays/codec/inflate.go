@@ -43,6 +43,13 @@ type inflateState struct {
 
 var inflateStates = sync.Pool{New: func() any { return new(inflateState) }}
 
+// Inflate decodes a stream of DEFLATE (RFC 1951). It returns false if the stream has a fault, does not fill dst, or
+// does not end with src.
+func Inflate(dst, src []byte) bool {
+	n, used, ok := inflate(dst, src)
+	return ok && n == len(dst) && used == len(src)
+}
+
 // inflateZlib decodes a stream of RFC 1950 into dst. It returns the decoded bytes, or false if anything is wrong: the
 // stream has a fault, more bytes than dst, or bytes after its end.
 func inflateZlib(dst, src []byte) (int, bool) {

@@ -61,6 +61,12 @@ func TestInflate(t *testing.T) {
 						len(stored), ok)
 				}
 			}
+			if n := len(data); !Inflate(dst[:n], stored) || !bytes.Equal(dst[:n], data) {
+				t.Errorf("level %d, %d bytes: not decoded", i-2, n)
+			}
+			if Inflate(dst, stored) || Inflate(dst[:len(data)], append(stored, 0)) {
+				t.Errorf("level %d, %d bytes: decoded, though bytes are left", i-2, len(data))
+			}
 			if _, _, ok := inflate(dst, stored[:len(stored)-1]); ok {
 				t.Errorf("level %d, %d bytes: a stream without its last byte was decoded", i-2, len(data))
 			}

@@ -57,7 +57,8 @@ func (c *cursor) convert64(to, from []byte) error {
 }
 
 // convertWords maps words of 8 bytes. Those that are not in the memo are looked up by find.
-func (c *cursor) convertWords(memo *[memoLength]pair, find func(*cursor, uint64) (uint64, error), to, from []byte) error {
+func (c *cursor) convertWords(memo *[memoLength]pair, find func(*cursor, uint64) (uint64, error),
+	to, from []byte) error {
 	n := min(len(to), len(from)) &^ 7
 	for done := 0; done < n; {
 		done += knownWords(memo, to[done:n], from[done:n])

@@ -62,6 +62,9 @@
 // alone is many short ones. While a disk cache answers for such a source, portions that start are one slab, as of a
 // disk.
 //
+// Blocks of some files have few planes: a row of strips of a TIFF has one. Slabs of such blocks would not be pushed, so
+// portions are several: up to 32 planes, and up to 32 MiB. dd of a TIFF takes 0.7 of the time of portions of one slab.
+//
 // If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is served from
 // such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the sink of
 // the file, the page cache. The reader finds them there later. So each block is decoded once while the page cache has

@@ -61,6 +61,9 @@ func inScene(t *testing.T, budget int64, f func(t *testing.T, s *scene)) {
 		s := &scene{t: t, cache: cache.New(budget), budget: budget, damaged: volume.Cube(-1)}
 		defer s.cache.Close()
 		s.prefetcher = New(s.cache)
+		l := usual
+		l.thickPlanes = 0 // slabs of a scene are not taken for thin ones
+		s.prefetcher.limits = &l
 		s.source = s.cache.Source(s)
 		f(t, s)
 		synctest.Wait()
