@@ -155,7 +155,8 @@ func (f arrayFile) info(snap *snapshot, c contents) (info, error) {
 	i := fileInfo(f.name, size, source)
 	i.version, i.stored, i.unit = snap.fileVersion(), size, c.unit
 	if !c.detached {
-		i.array = &c.array.Grid
+		grid := c.array.Grid // alone: the kernel remembers many files, and each head has some kilobytes
+		i.array = &grid
 		i.stored = snap.Share(c.box)
 	}
 	return i, nil
