@@ -65,9 +65,21 @@ func TestAnnouncedEnd(t *testing.T) {
 		a := flat.New(voxeltest.Grid(size, volume.Cube(32), c.voxel, 1), volume.Box{Min: volume.Vec{0, 0, 32 * c.minZ},
 			Max: size}, volume.Box{Max: size})
 		for i, want := range c.want {
-			if got := newLayout(a, &usual).announcedEnd(i); got != want {
+			if got := newLayout(a, &usual).announcedEnd(i, 1); got != want {
 				t.Errorf("%s: portion %d: got %d, expected %d", c.name, i, got, want)
 			}
+		}
+	}
+}
+
+// TestAnnouncedEndOfThinSlabs: of portions of several slabs, as many portions are announced.
+func TestAnnouncedEndOfThinSlabs(t *testing.T) {
+	size := volume.Vec{1024, 1024, 256}
+	a := flat.New(voxeltest.Grid(size, volume.Vec{1024, 64, 1}, volume.Uint8, 1), volume.Box{Max: size},
+		volume.Box{Max: size})
+	for i, want := range map[int]int{0: 96, 32: 128, 160: 256, 192: 256, 255: 256} {
+		if got := newLayout(a, &usual).announcedEnd(i, 32); got != want {
+			t.Errorf("portion from slab %d on: got %d, expected %d", i, got, want)
 		}
 	}
 }

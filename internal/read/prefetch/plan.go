@@ -343,7 +343,7 @@ func (p *plan) most(speed vfs.Speed) int64 {
 	return max(two, min(p.layout.maxWindow, p.share))
 }
 
-// slabsAhead is how many slabs after a slab that is started are announced to the disk at least. One takes a disk about
+// slabsAhead is how many portions after one that is started are announced to the disk at least. One takes a disk about
 // as long as two cores need to decode another.
 const slabsAhead = 2
 
@@ -355,7 +355,7 @@ func (p *plan) announce(s part, speed vfs.Speed) (blocks volume.Box) {
 	if p.undecided || p.layout.perSlab() > 1 || !speed.AtOnce {
 		return volume.Box{}
 	}
-	end, from := p.layout.announcedEnd(s.number), s.number
+	end, from := p.layout.announcedEnd(s.number, s.count), s.number
 	if p.announced <= end {
 		from = max(from, p.announced) // else the reader went back
 	}
@@ -366,13 +366,13 @@ func (p *plan) announce(s part, speed vfs.Speed) (blocks volume.Box) {
 	return p.layout.part(from, end-from).blocks
 }
 
-// announcedEnd returns the part after the last one that is announced when part i is started. It is the end of a pair of
-// slabs, or of the array. It is i if a pair is too large.
-func (l layout) announcedEnd(i int) int {
+// announcedEnd returns the part after the last one that is announced when a portion of count slabs from part i on is
+// started. It is the end of a pair of slabs, or of the array. It is i if a pair is too large.
+func (l layout) announcedEnd(i, count int) int {
 	if l.bytes() > l.maxAnnounced/2 {
 		return i
 	}
-	end := i + 1 + slabsAhead
+	end := i + count*(1+slabsAhead)
 	end += (l.blocks.Min[2] + end) % 2
 	for int64(end-i)*l.bytes() > l.maxAnnounced {
 		end -= 2
