@@ -63,7 +63,7 @@
 // disk.
 //
 // Blocks of some files have few planes: a row of strips of a TIFF has one. Slabs of such blocks would not be pushed, so
-// portions are several: up to 32 planes, and up to 32 MiB. dd of a TIFF takes 0.7 of the time of portions of one slab.
+// portions are several: up to 16 planes, and up to 32 MiB. dd of a TIFF takes 0.7 of the time of portions of one slab.
 //
 // If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is served from
 // such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the sink of

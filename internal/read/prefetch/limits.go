@@ -64,7 +64,7 @@ var usual = limits{
 	maxGuess:          32 << 20,
 	maxPartialPortion: 64 << 20,
 	thickPortion:      32 << 20,
-	thickPlanes:       32,
+	thickPlanes:       16,
 	maxSmall:          8 << 20,
 	maxOnce:           32 << 20,
 	maxWindow:         128 << 20,
