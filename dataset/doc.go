@@ -68,8 +68,8 @@
 //     on the terminal. A server whose SOURCE is a URL looks at the first mag of up to 8 layers, with about ten
 //     requests each.
 //     `TestSample`, `TestSilentZeros`, `TestLookPanics`, `TestWarnings`, `TestLookOverNetwork`
-//   - The search for gaps ends in a store whose directories lead to others for ever: it looks into 17 levels below
-//     a mag.
+//   - The search for gaps ends in a store whose directories lead to others forever: it looks into 17 levels below a
+//     mag.
 //     `TestEndless`
 //   - A file in the place of a layer or a mag that `datasource-properties.json` names is damage. Looking
 //     it up is an error, and it is not listed. `wkwfs info` and `wkwfs check` report it. `wkwfs cp` of a directory

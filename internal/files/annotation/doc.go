@@ -17,9 +17,10 @@
 // NML file has changed since, reading one is an error.
 //
 // An annotation may have trees and no volume: an NML file, or an archive with one. It has no layers, or those of the
-// dataset below. A directory is one only if it has no other format, because people keep such files beside their data.
+// dataset below. A directory with an NML file is an annotation only if it is nothing else, because people keep such
+// files beside their data.
 //
-// A volume that was left out at download is an error: shown as what is below it, it would lack what was painted.
+// A volume that was left out at download is an error. The layer below, shown in its place, would lack what was painted.
 //
 // # Promises
 //

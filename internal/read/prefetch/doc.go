@@ -59,11 +59,11 @@
 //
 // If requests to the source should be long, as to an object store or a distant file server, a portion is two slabs, and
 // its blocks are loaded in cells of 4 × 4 × 2 blocks. In Morton order, a cell is one extent of the file, and a slab
-// alone is many short ones. While a disk cache answers for such a source, portions that start are one slab, as of a
-// disk.
+// alone is many short ones. While a disk cache answers for such a source, new portions are one slab, as of a disk.
 //
 // Blocks of some files have few planes: a row of strips of a TIFF has one. Slabs of such blocks would not be pushed, so
-// portions are several: up to 32 planes, and up to 32 MiB. dd of a TIFF takes 0.7 of the time of portions of one slab.
+// portions are several: up to 32 planes, and up to 32 MiB. dd of a TIFF then takes 0.7 of the time that it takes with
+// one slab a portion.
 //
 // If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is served from
 // such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the sink of
@@ -75,7 +75,7 @@
 //
 // A sequential Reader of a local disk tells its source which slabs it reads next, so that the disk fetches them while
 // others are decoded. It announces pairs of slabs, and is two slabs ahead. Blocks that are announced and not yet
-// decoded have up to 256 MiB; larger slabs are not announced. A source that may answer late gets no announcements: many
+// decoded take up to 256 MiB; larger slabs are not announced. A source that may answer late gets no announcements: many
 // of its requests are in flight anyway.
 //
 // # Stacks

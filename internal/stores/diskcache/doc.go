@@ -73,10 +73,10 @@
 //     `TestSizeWhileWriting`, `TestSizeOnDisk`, `TestLeastRecentlyUsed`
 //   - If the disk is full or read-only, reads go on without storing, and the log has one warning.
 //     `TestFullDisk`, `TestReadOnlyDisk`, `TestRemovedWhileOpen`
-//   - Readers have their bytes before these are written. If 16 MiB are to be written, new requests wait for the
-//     disk, up to a tenth of a second. Bytes that have waited so long are not stored, and `dropped_bytes` in the
-//     status counts them. For a second after that, nothing waits. So a disk that hangs takes at most a tenth of
-//     the time, and a burst is stored completely.
+//   - Readers have their bytes before these are written. If 16 MiB wait to be written, new requests wait for the disk,
+//     up to a tenth of a second. Bytes that have waited so long are not stored, and `dropped_bytes` in the status
+//     counts them. For a second after that, nothing waits. So a disk that hangs takes at most a tenth of the time, and
+//     a burst is stored completely.
 //     `TestBurst`, `TestDiskThatDoesNotWrite`, `TestMemoryOfFlights`, `TestManyLargeReads`
 //   - Readers of one range make one request. A request is canceled when its last reader is gone. A read is
 //     widened to multiples of 64 KiB.

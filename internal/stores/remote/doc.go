@@ -83,23 +83,22 @@
 //   - No request is sent to a web server for a name that some server reads as a path out of SOURCE. It is an
 //     error, not absent.
 //     `TestNamesThatLeadOut`, `TestMetadataCannotLeadOut`
-//   - Requests go to the server that the options, the environment or the profile of AWS' tools name. No redirect
-//     in a row leads from https to http. Passwords and tokens go to no other host, port or scheme. Redirects of
-//     servers that give credentials are not followed.
+//   - Requests go to the server that the options, the environment or the profile of AWS' tools name. No redirect of a
+//     chain leads from https to http. Passwords and tokens go to no other host, port or scheme. Redirects of servers
+//     that give credentials are not followed.
 //     `TestS3Places`, `TestS3Region`, `TestRedirects`, `TestRedirectChains`, `TestLoginRedirects`, `TestEmulator`
 //   - Credentials that cannot be had are an error. No object counts as absent because of them.
 //     `TestLoginRedirects`
-//   - Credentials of S3 come from the environment, else the profile, else a role: of the pod, the container, or
-//     the machine. It is asked for only if the store is of AWS, or if the profile names it. The metadata of
-//     the machine are asked for only where there are signs of EC2. A role that the environment or the profile
-//     names, and that has no credentials, is an error.
+//   - Credentials of S3 come from the environment, else the profile, else a role: of the pod, the container, or the
+//     machine. A role is asked for only if the store is of AWS, or if the profile names it. The metadata of the machine
+//     are asked for only where there are signs of EC2. A role that the environment or the profile names, and that has
+//     no credentials, is an error.
 //     `TestS3Roles`, `TestS3RoleRefused`, `TestS3RoleSettings`, `TestIsEC2`, `TestContainerHosts`
 //   - Credentials that expire are renewed before that. Requests use the old ones until the new ones are there.
 //     `TestCredentialsAreRenewed`, `TestCredentialsCanBeLeft`
-//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have:
-//     listings, indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header
-//     of more than 32 KiB is an error, with the headers before it that only inform. Answers with credentials have
-//     up to 64 KiB.
+//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have: listings,
+//     indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header of more than
+//     32 KiB is an error. Headers of interim answers (1xx) before it count. Answers with credentials have up to 64 KiB.
 //     `TestMemoryOfAnswers`, `TestSharedMemory`, `TestAnswerLimits`, `TestCheckMarkup`, `TestLongHeaders`,
 //     `TestLongLogins`
 package remote
