@@ -81,10 +81,10 @@
 //   - If a `datasource-properties.json` cannot be parsed, `wkwfs info`, `mount`, `cp` and `view` print a warning
 //     on the terminal, and `check` fails.
 //     `TestCutMetadata`
-//   - A name with control characters cannot change what a terminal does, and one with format characters (Unicode
-//     Cf: bidirectional marks, characters of no width) not how it looks. All that commands print escapes them,
-//     also as JSON, and so do the log, pages, texts of errors over HTTP and the names in the viewer. A finding is
-//     one line.
+//   - A name with control characters cannot change what a terminal does, and one with format characters (Unicode Cf:
+//     bidirectional marks, characters of no width) not how it looks. All that commands print escapes them, also as
+//     JSON, and so do the log, pages, texts of errors over HTTP and the names in the viewer. Each fault that `check`
+//     finds is one line.
 //     `TestControlCharacters`, `TestHiddenCharacters`, `TestEscape`, `TestEscapeJSON`, `TestOneLine`
 //   - More than 10,000 directories in a dataset, or more than 1,000 directories of mags in a layer, are an error.
 //     `TestManyDirectories`

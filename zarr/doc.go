@@ -47,7 +47,7 @@
 //   - An array that needs an unknown filter, codec, type or member that must be understood is not shown, never read
 //     wrongly. `wkwfs info` names it with the field. The other layers are shown.
 //     `TestArrayReferenceData`, `TestArrayDamage`
-//   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its voxels and views, and so is each index of
+//   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its own voxels and files, and so is each index of
 //     another axis. An image with one time has no such directory.
 //     `TestTimes`, `TestTimesOfLayers`, `TestRecognise`
 //   - Values of `float16` and of filters are those that numcodecs and zarr-python decode.

@@ -13,8 +13,8 @@
 //
 // # Decisions
 //
-// Cubes above are opened only while blocks are decoded. A cube below may have 32,768 blocks of the annotation in it,
-// each a file.
+// Cubes above are opened only while blocks are decoded, because the annotation may have 32,768 files in the place of
+// one cube below.
 //
 // The cubes above are listed together, and the list is used for a second or longer, as package mosaic uses its
 // surveys.

@@ -7,8 +7,8 @@
 // who reads, the key, the version and the size of the object, and the number of the piece:
 //
 //	DIR/v1/3f/3f9c…e1-0     a piece: header and checksums in the first 4 KiB, then 512 pages of 4 KiB
-//	DIR/v1/indexes/41…  an index of a compressed file, with a checksum: see [Cache.PutIndex]
-//	DIR/v1/usage            the bytes in use; whoever writes or evicts holds its lock (flock)
+//	DIR/v1/indexes/41…      an index of a compressed file, with a checksum: see [Cache.PutIndex]
+//	DIR/v1/usage            the bytes in use; a process that writes or evicts holds its lock (flock)
 //	DIR/CACHEDIR.TAG        tells backup programs to leave the directory out
 //
 // A page has a checksum (CRC-32C), which also depends on the object and on the place of the page. A page whose checksum
@@ -25,10 +25,10 @@
 // # Memory
 //
 // Flights share a bound on memory: a read that would exceed it waits until others have copied their bytes, and until
-// these are written. Of the bytes that readers have, [Options].Pending are in the queue of the writer. A flight waits
-// up to a tenth of a second for its place there. So a burst is stored completely. A flight that has waited in vain is
-// not stored, and for a second no other one waits: a disk that is slower than the source, or that does not answer,
-// takes little time of readers.
+// these are written. Bytes that readers already have wait in the queue of the writer, up to [Options].Pending. A flight
+// waits up to a tenth of a second for its place there. So a burst is stored completely. A flight that has waited in
+// vain is not stored, and for a second no other one waits: a disk that is slower than the source, or that does not
+// answer, costs readers little time.
 //
 // # Size
 //

@@ -28,18 +28,17 @@
 //   - Broken connections, answers that are cut short, and status 408, 429, 500, 502, 503 and 504 are repeated, with
 //     growing pauses or those of `Retry-After`, for `--timeout`. Then the read fails with EIO. Other requests fail at
 //     once for the next second, so that a read takes one timeout and not one for each request. Later reads try again.
-//     Errors at once are wrong credentials, a bucket that does not exist, a certificate that is not accepted, and a
-//     host that is unknown or refuses connections, until it has answered once.
+//     Not repeated are wrong credentials, a bucket that does not exist, a certificate that is not accepted, and a host
+//     that is unknown or refuses connections, until it has answered once.
 //     `TestRetries`, `TestGivesUp`, `TestHangs`, `TestOutage`, `TestRemoteFaults`, `TestMissingBucket`,
 //     `TestClientCloudFaults`, `TestClientCloudLies`, `TestClientCloudNetwork`, `TestTrickle`
-//   - An open file has the bytes of one version, or a read fails, if anything differs that the server says of the
-//     versions: also on servers that ignore conditions, or that say this only in answers to HEAD, or only to GET.
-//     If an answer to a read does not say the version or the size, the object is described again after it.
+//   - An open file has the bytes of one version. If anything changes that the server says of the version, a read fails:
+//     also on servers that ignore conditions, or that say it only in answers to HEAD, or only to GET. If an answer to a
+//     read does not say the version or the size, wkwfs asks for both after it.
 //     `TestOneVersion`, `TestOneGeneration`, `TestListingsWithoutVersion`, `TestRequestsOfVersions`,
 //     `TestOpenFileIsOneVersion`, `TestTorture`
-//   - Times have whole seconds. If a server says only those, or a weak ETag that stays the same, a change to the
-//     same size is not noticed while they stay. Where it says nothing but the size, only a change of that is
-//     noticed; the log says so.
+//   - Times have whole seconds. If a server says only a time or a weak ETag, a change that keeps these and the size is
+//     not noticed. If it says only the size, only a change of the size is noticed; the log says so.
 //     `TestOneVersion`, `TestClientCloudNoVersion`
 //   - An answer of a store is valid for a second, or for 20 times as long as it took, at most for a minute. That
 //     includes the answer that an object is absent. Objects are late sources: files that are made of cubes follow
