@@ -14,8 +14,8 @@
 //
 // dd reads a volume of a local disk. READs have 128 KiB.
 //
-//   - READ 1, from offset 0: the detector has 128 KiB of the 192 KiB that make a reader sequential that reads from the
-//     start on. The plan is random: no portion. The reply is copied out of blocks that the cache lends, and keeps.
+//   - READ 1, from offset 0: the detector has 128 KiB of the 192 KiB from the start on that make a reader sequential.
+//     The plan is random: no portion. The reply is copied out of blocks that the cache lends, and keeps.
 //   - READ 2: 256 KiB without a gap are more than 192 KiB. The reader is sequential. It gets a window, the memory for
 //     two portions, and the first portion is decoded: the slab that has offset 128 KiB. The source is told of this
 //     slab and the next ones. The READ waits for the blocks of its rows, and gathers them. When an eighth of the first

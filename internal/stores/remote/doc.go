@@ -56,8 +56,7 @@
 //     `TestLargeListingIsValid`, `TestDivide`
 //   - A listing whose pages bring fewer than 1,000 new names within `--timeout` of requests is an error, unless it
 //     ends: its pages are empty, or repeat names. A directory of an object store with more than 2^24 names (16.7
-//     million) is an error that names it: a store may invent names for ever. A directory below that is listed in
-//     full.
+//     million) is an error that names it: a store may invent names forever. A directory below that is listed in full.
 //     `TestListingsThatDoNotEnd`, `TestRepeatedNames`, `TestInventedNames`
 //   - A reader that is killed does not wait for a request.
 //     `TestHangs`, `TestBackoffEndsWithReader`, `TestClientCloudKill`
