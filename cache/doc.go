@@ -40,12 +40,12 @@
 //     reads.
 //   - [ShortTerm]: all of them, for the next reads.
 //
-// A table of hashes records which blocks were requested, and when. Requests with Never are not recorded. The table
-// has entries for sixteen times as many blocks of 32 KiB as the budget. A block that was first requested seconds ago
-// enters the recent list. A block that was first requested just now probably belongs to one burst of reads, and so do
-// blocks with ShortTerm. These enter the short-term list. It has an eighth of the budget, up to 64 MiB, which it
-// borrows from the other list. So a reader that copies one box after the other from a mapped file uses the same
-// memory for each box, and leaves the rest of the budget alone.
+// A table of hashes records which blocks were requested, and when. Requests with Never are not recorded. The table has
+// entries for sixteen times as many blocks of 32 KiB as the budget. A block that was first requested seconds ago enters
+// the recent list. A block that was first requested just now probably belongs to one burst of reads, and so do blocks
+// with ShortTerm. These enter the short-term list. It has an eighth of the budget, up to 64 MiB, which it borrows from
+// the recent list. So a reader that copies one box after the other from a mapped file uses the same memory for each
+// box, and leaves the rest of the budget alone.
 //
 // # The life of an entry
 //

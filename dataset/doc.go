@@ -20,7 +20,7 @@
 //
 // # Trust
 //
-// Everything in a dataset is untrusted, its metadata included. They may lead to other places only with
+// Everything in a dataset is untrusted, its metadata included. Metadata may lead to other places only with
 // [Options].FollowLinks, and then [Options].Allow decides about URLs. A remote dataset never leads to a path of this
 // machine.
 //

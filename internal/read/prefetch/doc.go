@@ -62,8 +62,8 @@
 // alone is many short ones. While a disk cache answers for such a source, new portions are one slab, as of a disk.
 //
 // Blocks of some files have few planes: a row of strips of a TIFF has one. Slabs of such blocks would not be pushed, so
-// portions are several: up to 32 planes, and up to 32 MiB. dd of a TIFF then takes 0.7 of the time that it takes with
-// one slab a portion.
+// a portion is several slabs: up to 32 planes, and up to 32 MiB. dd of a TIFF then takes 0.7 of the time that it takes
+// with one slab a portion.
 //
 // If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is served from
 // such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the sink of
@@ -95,7 +95,7 @@
 // the guess. If six of the last eight patches had no such read, nothing is pushed with a first read.
 //
 // The blocks of a guess take up to 32 MiB and up to a quarter of what can be reserved. A read waits up to 20 ms until
-// its guess is pushed, because otherwise the reader is faster.
+// its guess is pushed: otherwise the reader overtakes the guess.
 //
 // # Concurrency
 //

@@ -3,8 +3,8 @@
 //
 // # On the disk
 //
-// An object is cut into pieces of 2 MiB. A piece is a sparse file; its name is a hash of the identity of the bucket,
-// who reads, the key, the version and the size of the object, and the number of the piece:
+// An object is cut into pieces of 2 MiB. A piece is a sparse file; its name is a hash of the identity of the bucket and
+// of the reader, the key, the version and the size of the object, and the number of the piece:
 //
 //	DIR/v1/3f/3f9c…e1-0     a piece: header and checksums in the first 4 KiB, then 512 pages of 4 KiB
 //	DIR/v1/indexes/41…      an index of a compressed file, with a checksum: see [Cache.PutIndex]

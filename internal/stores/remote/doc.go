@@ -41,8 +41,8 @@
 //     not noticed. If it says only the size, only a change of the size is noticed; the log says so.
 //     `TestOneVersion`, `TestClientCloudNoVersion`
 //   - An answer of a store is valid for a second, or for 20 times as long as it took, at most for a minute. That
-//     includes the answer that an object is absent. Objects are late sources: files that are made of cubes follow
-//     the rules of those, and the two times add up.
+//     includes the answer that an object is absent. Objects are late sources: files that are made of cubes follow the
+//     rules of late sources, and the two times add up.
 //     `TestTTL`, `TestRequests`, `TestOneListing`, `TestSubtree`
 //   - If a program lists directories of one directory in their order, by name or by number, the next ones are
 //     listed ahead: up to 64 at a time, and no more than the program lists in half a second. Such a listing is
