@@ -54,6 +54,6 @@
 //   - A scale with shards of the obsolete form, `.index` and `.data`, is not shown. The other scales and layers
 //     are. `wkwfs info` and the error of `wkwfs mount` name such a file and the command that converts it.
 //     `TestObsoleteShards`
-//   - The limit of memory holds while programs list more chunks of shards than a server keeps positions and indexes of.
+//   - The limit of memory holds while programs list more chunks of shards than a server remembers positions of.
 //     `TestMemoryOfShards`, `TestDescribeShards`
 package precomputed
