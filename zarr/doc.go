@@ -23,8 +23,9 @@
 //     float32.
 //   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, and the filters of
 //     numcodecs.
-//   - Version 3: regular chunks; the codecs transpose, bytes, gzip, zstd, blosc, crc32c; sharding_indexed, also one in
-//     another. A codec after sharding_indexed is refused.
+//   - Version 3: regular chunks; the codecs transpose, reshape, scale_offset, cast_value, bytes, packbits, gzip, zstd,
+//     blosc, crc32c, and those of numcodecs; sharding_indexed, also one in another. A codec after sharding_indexed is
+//     refused.
 //
 // An array that needs anything else is refused: its error is a [volume.UnsupportedError] that names the field.
 // Extensions of version 3 with "must_understand": false are ignored.
