@@ -1,10 +1,11 @@
 // Package dataset opens what lies at a path or a URL, and recognises its format.
 //
 // [Open] takes a dataset, a layer, a mag or a cube file of WKW, a Precomputed volume, an array or a group of Zarr or
-// N5, also in a zip archive (.zip, .ozx), an HDF5 file, an array in a file of another program, a folder of pictures, an
-// annotation, and a WEBKNOSSOS dataset whose layers have several of these formats. A URL is that of an object store or
-// a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH. Credentials are found as the tools of these
-// stores find them: in the environment, in configuration files, and from the machine that the program runs on.
+// N5, also in a zip archive (.zip, .ozx), an HDF5 file, an array in a file of another program, a folder of pictures, a
+// KNOSSOS dataset, an annotation, and a WEBKNOSSOS dataset whose layers have several of these formats. A URL is that of
+// an object store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH. Credentials are found as the
+// tools of these stores find them: in the environment, in configuration files, and from the machine that the program
+// runs on.
 //
 // The result is a [volume.Dataset]. A program that is written for it works with every format, on every store:
 //

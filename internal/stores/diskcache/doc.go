@@ -51,9 +51,9 @@
 // three requests of a reader in order. With 256 KiB, a random reader of blocks would fetch thirteen times what it
 // needs.
 //
-// Fetched bytes wait for a place among the 16 MiB to be written, up to a tenth of a second. Before, 10 to 55
-// percent of a dd of R were not stored. The memory is mapped for each request: kept for the next one, it took 10
-// to 25 MiB more.
+// Fetched bytes wait for a place among the 16 MiB to be written, up to a tenth of a second. Without that wait, 10 to 55
+// percent of a dd of R were not stored. The memory is mapped for each request: kept for the next one, it took 10 to 25
+// MiB more.
 //
 // # Promises
 //
