@@ -40,12 +40,12 @@
 //     reads.
 //   - [ShortTerm]: all of them, for the next reads.
 //
-// A table of hashes records which blocks were requested, and when. Requests with Never are not recorded. The table
-// has entries for sixteen times as many blocks of 32 KiB as the budget. A block that was first requested seconds ago
-// enters the recent list. A block that was first requested just now probably belongs to one burst of reads, and so do
-// blocks with ShortTerm. These enter the short-term list. It has an eighth of the budget, up to 64 MiB, which it
-// borrows from the other list. So a reader that copies one box after the other from a mapped file uses the same
-// memory for each box, and leaves the rest of the budget alone.
+// A table of hashes records which blocks were requested, and when. Requests with Never are not recorded. The table has
+// entries for sixteen times as many blocks of 32 KiB as the budget. A block that was first requested seconds ago enters
+// the recent list. A block that was first requested just now probably belongs to one burst of reads, and so do blocks
+// with ShortTerm. These enter the short-term list. It has an eighth of the budget, up to 64 MiB, which it borrows from
+// the recent list. So a reader that copies one box after the other from a mapped file uses the same memory for each
+// box, and leaves the rest of the budget alone.
 //
 // # The life of an entry
 //
@@ -74,8 +74,8 @@
 // and 64 MiB, unless more is in use. When the arena needs room for a buffer of one size, it gives free buffers of
 // other sizes back to the kernel.
 //
-// Blocks of more than 8 MiB borrow from the budget, up to the half that Reserve leaves. So they evict blocks that
-// are kept. Blocks larger than what [Cache.MostInFlight] returns exceed the budget.
+// Blocks of more than 8 MiB borrow from the half of the budget that Reserve cannot take. So they evict blocks that are
+// kept. Blocks larger than what [Cache.MostInFlight] returns exceed the budget.
 //
 // The budget covers the memory of kept blocks, in whole pages, and 256 bytes for each block. [Cache.Reserve] takes a
 // part of the budget for holds. The budget does not cover
@@ -95,10 +95,10 @@
 //
 // A miss costs about 7 µs in addition to the load, or 1.6 µs for each of 32 blocks that are read at once. A load holds
 // no lock, and runs in its own goroutine. If the source answers at once ([Source.Speed]), the goroutine of a request
-// also runs loads, and up to 2 MiB of blocks alone. Such a request does not end early when its context is done. A
-// request runs as many loads at a time as there are processors: up to 32 if the source answers late, and 64 if its
-// requests should be long. It loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of the
-// index, of the arena and of the list. The recent list holds its lock while ristretto decides.
+// also runs loads. It loads up to 2 MiB of blocks alone. Such a request does not end early when its context is done. A
+// request runs as many loads at a time as there are processors, or up to 32 if the source answers late, or up to 64 if
+// its requests should be long. It loads up to 8 MiB of blocks before it uses them. Misses take the locks of a shard of
+// the index, of the arena and of the list. The recent list holds its lock while ristretto decides.
 //
 // The function that a request passes blocks to must not read from the same cache. Fill of a source must not read from
 // another source of the same cache. The outer request would hold the bytes in flight for which the inner one waits.

@@ -1,10 +1,11 @@
 // Package dataset opens what lies at a path or a URL, and recognises its format.
 //
 // [Open] takes a dataset, a layer, a mag or a cube file of WKW, a Precomputed volume, an array or a group of Zarr or
-// N5, also in a zip archive (.zip, .ozx), an HDF5 file, an array in a file of another program, a folder of pictures, an
-// annotation, and a WEBKNOSSOS dataset whose layers have several of these formats. A URL is that of an object store or
-// a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH. Credentials are found as the tools of these
-// stores find them: in the environment, in configuration files, and from the machine that the program runs on.
+// N5, also in a zip archive (.zip, .ozx), an HDF5 file, an array in a file of another program, a folder of pictures, a
+// KNOSSOS dataset, an annotation, and a WEBKNOSSOS dataset whose layers have several of these formats. A URL is that of
+// an object store or a web server: s3://BUCKET/PATH, gs://BUCKET/PATH, https://HOST/PATH. Credentials are found as the
+// tools of these stores find them: in the environment, in configuration files, and from the machine that the program
+// runs on.
 //
 // The result is a [volume.Dataset]. A program that is written for it works with every format, on every store:
 //
@@ -20,7 +21,7 @@
 //
 // # Trust
 //
-// Everything in a dataset is untrusted, its metadata included. They may lead to other places only with
+// Everything in a dataset is untrusted, its metadata included. Metadata may lead to other places only with
 // [Options].FollowLinks, and then [Options].Allow decides about URLs. A remote dataset never leads to a path of this
 // machine.
 //
@@ -68,8 +69,8 @@
 //     on the terminal. A server whose SOURCE is a URL looks at the first mag of up to 8 layers, with about ten
 //     requests each.
 //     `TestSample`, `TestSilentZeros`, `TestLookPanics`, `TestWarnings`, `TestLookOverNetwork`
-//   - The search for gaps ends in a store whose directories lead to others for ever: it looks into 17 levels below
-//     a mag.
+//   - The search for gaps ends in a store whose directories lead to others forever: it looks into 17 levels below a
+//     mag.
 //     `TestEndless`
 //   - A file in the place of a layer or a mag that `datasource-properties.json` names is damage. Looking
 //     it up is an error, and it is not listed. `wkwfs info` and `wkwfs check` report it. `wkwfs cp` of a directory
@@ -81,10 +82,10 @@
 //   - If a `datasource-properties.json` cannot be parsed, `wkwfs info`, `mount`, `cp` and `view` print a warning
 //     on the terminal, and `check` fails.
 //     `TestCutMetadata`
-//   - A name with control characters cannot change what a terminal does, and one with format characters (Unicode
-//     Cf: bidirectional marks, characters of no width) not how it looks. All that commands print escapes them,
-//     also as JSON, and so do the log, pages, texts of errors over HTTP and the names in the viewer. A finding is
-//     one line.
+//   - A name with control characters cannot change what a terminal does, and one with format characters (Unicode Cf:
+//     bidirectional marks, characters of no width) not how it looks. All that commands print escapes them, also as
+//     JSON, and so do the log, pages, texts of errors over HTTP and the names in the viewer. Each fault that `check`
+//     finds is one line.
 //     `TestControlCharacters`, `TestHiddenCharacters`, `TestEscape`, `TestEscapeJSON`, `TestOneLine`
 //   - More than 10,000 directories in a dataset, or more than 1,000 directories of mags in a layer, are an error.
 //     `TestManyDirectories`

@@ -6,7 +6,7 @@
 // decodes. [Dataset.ReadAll] does all of this for small datasets.
 //
 // The specification is the HDF5 File Format Specification, version 3.0, which also covers what version 2.0 of the
-// library writes. Comments cite its sections, as III.A.1. Sizes of a dataset are in the order of the file: the
+// library writes. Comments cite its sections, such as III.A.1. Sizes of a dataset are in the order of the file: the
 // slowest axis first.
 //
 // # What it reads

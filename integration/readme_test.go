@@ -81,9 +81,13 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// runPython runs the Python part of the session as a doctest, if numpy is installed.
+// runPython runs the Python part of the session as a doctest, if numpy is installed. A doctest cannot exit.
 func runPython(t *testing.T, dir, text string) {
 	t.Helper()
+	text, exits := strings.CutSuffix(text, ">>> exit()\n")
+	if !exits {
+		t.Error("the session does not leave Python")
+	}
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(python, "-c", "import numpy").Run() != nil {
 			continue

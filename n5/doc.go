@@ -7,7 +7,7 @@
 // # Geometry
 //
 // The first axis varies fastest. Without names, 3 axes are x, y, z; 4 axes are x, y, z, c; 5 axes are x, y, z, c, t.
-// The member "axes" may name them. Other axes are layers, as in package zarr.
+// The member "axes" may name them. Each index on another axis is a layer, as in package zarr.
 //
 // # What it reads
 //

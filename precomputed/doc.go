@@ -21,7 +21,7 @@
 //
 //   - Encodings: raw, compressed_segmentation, compresso, png, jpeg and jxl.
 //   - Chunks in files, plain or compressed, and chunks in shards.
-//   - All data types of package volume. The encodings support fewer.
+//   - All data types of package volume, as far as an encoding has them.
 //
 // Limits: a decoded chunk has at most [MaxChunkBytes], numbers in the info file are at most 2^40, and the ID of a chunk
 // has at most 64 bits. Obsolete shards with a separate index file are errors. A scale that cannot be read is omitted,
@@ -35,10 +35,10 @@
 //
 // # Concurrency
 //
-// The package is safe for concurrent use. Recognise reads the info file, and later
-// changes of that file have no effect. Chunks and shards may change at any time: an open chunk whose file changed
-// fails with [volume.ErrChanged], and listings are at most a second old. All scales together cache up to
-// 32 MiB of minishard indexes. Chunks are not cached: each Fill reads and decodes the whole chunk.
+// The package is safe for concurrent use. Recognise reads the info file, and later changes of that file have no effect.
+// Chunks and shards may change at any time: an open chunk whose file changed fails with [volume.ErrChanged], and
+// listings are at most a second old. All scales together cache up to 32 MiB of minishard indexes. Chunks are not
+// cached: each Fill reads and decodes the whole chunk.
 //
 // # Promises
 //
@@ -54,6 +54,6 @@
 //   - A scale with shards of the obsolete form, `.index` and `.data`, is not shown. The other scales and layers
 //     are. `wkwfs info` and the error of `wkwfs mount` name such a file and the command that converts it.
 //     `TestObsoleteShards`
-//   - The limit of memory holds while programs list more chunks of shards than a server keeps positions and indexes of.
+//   - The limit of memory holds while programs list more chunks of shards than a server remembers positions of.
 //     `TestMemoryOfShards`, `TestDescribeShards`
 package precomputed

@@ -1,9 +1,8 @@
 // Package volume describes arrays of voxels that are stored in equal blocks.
 //
-// It is what the format packages ([github.com/wkwfs/wkwfs/wkw],
-// [github.com/wkwfs/wkwfs/precomputed]) have in common. A format package implements a
-// catalogue ([Dataset], [Layer], [Mag]) and the arrays in it ([Source]). Programs that use
-// these interfaces work with every format.
+// It is what the format packages have in common: webknossos with wkw, zarr, n5 and precomputed. A format package
+// implements a catalogue ([Dataset], [Layer], [Mag]) and the arrays in it ([Source]). Programs that use these
+// interfaces work with every format.
 //
 // To begin, open anything with package [github.com/wkwfs/wkwfs/dataset], or a dataset of one format
 // with Recognise of its package, which returns a [Root]. Then [ReadBox] reads a box of a [Mag], and

@@ -32,8 +32,8 @@
 //     `TestReadAgreesWithModel`, `TestFile`, `TestParseHeaderErrors`
 //   - The draft of the format, with the magic bytes `MPIBR`, reads the same.
 //     `TestDraftRaw`, `TestDraftLZ4`
-//   - Some damage of a RAW cube cannot be detected: a changed `dataOffset`, and a block type changed from LZ4 to
-//     RAW. The blocks are then what the header says.
+//   - Some damage of a header cannot be detected: a changed `dataOffset` of a RAW cube, and a block type that was
+//     changed from LZ4 to RAW. The blocks are then what the header says.
 //     `TestEveryByteDamaged`
 //   - The same blocks are damaged on every processor. The decoder in assembly and the one in Go return the same
 //     errors.

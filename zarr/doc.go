@@ -23,8 +23,9 @@
 //     float32.
 //   - Version 2: order C and F; compressors zlib, gzip, zstd, lz4, blosc, bz2, lzma; checksums, and the filters of
 //     numcodecs.
-//   - Version 3: regular chunks; the codecs transpose, bytes, gzip, zstd, blosc, crc32c; sharding_indexed, also one in
-//     another. No codecs of bytes after sharding_indexed.
+//   - Version 3: regular chunks; the codecs transpose, reshape, scale_offset, cast_value, bytes, packbits, gzip, zstd,
+//     blosc, crc32c, and those of numcodecs; sharding_indexed, also one in another. A codec after sharding_indexed is
+//     refused.
 //
 // An array that needs anything else is refused: its error is a [volume.UnsupportedError] that names the field.
 // Extensions of version 3 with "must_understand": false are ignored.
@@ -47,7 +48,7 @@
 //   - An array that needs an unknown filter, codec, type or member that must be understood is not shown, never read
 //     wrongly. `wkwfs info` names it with the field. The other layers are shown.
 //     `TestArrayReferenceData`, `TestArrayDamage`
-//   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its voxels and views, and so is each index of
+//   - Each time of an OME-Zarr image is a layer `LAYER/t0000` with its own voxels and files, and so is each index of
 //     another axis. An image with one time has no such directory.
 //     `TestTimes`, `TestTimesOfLayers`, `TestRecognise`
 //   - Values of `float16` and of filters are those that numcodecs and zarr-python decode.

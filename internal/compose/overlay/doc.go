@@ -3,18 +3,18 @@
 // segmentation. Nothing is copied or kept.
 //
 // A block that the layer above has replaces all voxels below it, zeros included: they erase. A block that is absent
-// changes nothing. Each mag is for itself, and mags are matched by their factors. This is the rule of WEBKNOSSOS
+// changes nothing. Each mag is merged alone. Mags are matched by their factors. This is the rule of WEBKNOSSOS
 // (merge_chunk of webknossos-libs).
 //
 // The result has the geometry of the layer below: its cubes, its blocks and its bounding box. The blocks of the layer
 // above may have any size and lie anywhere. A cube without such a block is the cube below itself, so its blocks are
-// lent as ever, without another copy. The version of a merged cube depends on the versions of all cubes that it is
-// made of: a change of either side is seen where all others are.
+// lent without another copy. The version of a merged cube depends on the versions of all cubes that it is made of: a
+// change of either side shows like every other change.
 //
 // # Decisions
 //
-// Cubes above are opened only while blocks are decoded. A cube below may have 32,768 blocks of the annotation in it,
-// each a file.
+// Cubes above are opened only while blocks are decoded, because the annotation may have 32,768 files in the place of
+// one cube below.
 //
 // The cubes above are listed together, and the list is used for a second or longer, as package mosaic uses its
 // surveys.

@@ -10,7 +10,7 @@
 //
 // # Decisions
 //
-// An id beyond a list becomes 0, as in webknossos-libs. An id that pairs do not have stays.
+// An id after the end of a list becomes 0, as in webknossos-libs. An id that pairs do not have stays.
 //
 // 0 is the background, and must stay 0: cubes that were never written have no voxels that could be mapped.
 //

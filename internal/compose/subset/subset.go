@@ -1,5 +1,5 @@
-// Package subset makes a source of some layers and mags of another source. It copies nothing. The result has the parts
-// of the other source as they are at any moment.
+// Package subset makes a source of some layers and mags of another source. It copies nothing: the result always
+// shows the current state of the other source.
 package subset
 
 import (

@@ -17,7 +17,7 @@
 //
 //   - A mount of a file, or of a folder, has the voxels, the place and the voxel size of an import of it. A file that
 //     is cut off or damaged is an error where bytes are missing.
-//     `TestSourceFiles`, `TestSourceFilesEverywhere`, `TestFolderOfDamagedFiles`, `TestAllShapes`
+//     `TestSameAsImport`, `TestSourceFiles`, `TestSourceFilesEverywhere`, `TestFolderOfDamagedFiles`, `TestAllShapes`
 //   - If a file changes while it is read, the read is an error. The next open has the new voxels.
 //     `TestChanged`
 //   - A stream that is compressed as a whole reads in any order. A wrong checksum at its end is an error of all its
@@ -27,8 +27,6 @@
 //     of this stream, costs a pass, and the bytes are right. `TestRestartPoints`, `TestOtherStream`, `TestRestarts`
 //   - A file of a format that is known, and not read, is refused with its name and what to do.
 //     `TestForeignFormats`, `TestForeignFiles`
-//   - What a mount shows of a file is what an import reads.
-//     `TestSameAsImport`, `TestSourceFiles`
 //   - A file without a header, and axes that a command names, are the same in a mount, cp, serve and an import.
 //     `TestRawFiles`, `TestAxesOfFiles`
 //   - Each time of a 4-D NIfTI and of a TIFF is a layer `t0000`. One time has no such directory.

@@ -3,9 +3,9 @@
 //
 // # Layout
 //
-// A cube of a mag is the file mag1/x0000/y0000/z0000/NAME_mag1_x0000_y0000_z0000.raw. Its folder may have the same
-// cube of other layers. The numbers count cubes. All cubes are whole, and x is the fastest axis. The folder of a mag
-// may also be called NAME_mag1.
+// A cube of a mag is the file mag1/x0000/y0000/z0000/NAME_mag1_x0000_y0000_z0000.raw. Its folder may have the same cube
+// of other layers. The numbers count cubes. All cubes have the full size, and x is the fastest axis. The folder of a
+// mag may also be called NAME_mag1.
 //
 // # Configurations
 //
@@ -23,8 +23,9 @@
 // # Cubes
 //
 // Images are raw, PNG or JPEG with 8 bits, segmentations raw 64-bit integers, also in Snappy, alone or in a ZIP
-// archive. A picture may have any width: its rows follow each other. JPEG 2000 is not supported. An absent cube is
-// zeros. A cube that is too short or too long, or cannot be decoded, is a [volume.FormatError].
+// archive. A picture may have any width: its rows, one after the other, are the voxels of the cube. JPEG 2000 is not
+// supported. An absent cube is zeros. A cube that is too short or too long, or cannot be decoded, is a
+// [volume.FormatError].
 //
 // # Promises
 //

@@ -1,8 +1,8 @@
 // Package nml reads the annotation files of WEBKNOSSOS: the volumes of an annotation, the size of a voxel, and trees.
 // The format has no specification: NmlWriter.scala of webknossos and nml of webknossos-libs are its writers.
 //
-// A file is read as a stream, and is not trusted: it may have up to 256 MiB. It may have no document type, so that
-// there are no entities but the five of XML: others could stand for any number of bytes.
+// A file is read as a stream, and is not trusted: it may have up to 256 MiB. A document type is
+// an error: its entities could stand for any number of bytes.
 package nml
 
 import (

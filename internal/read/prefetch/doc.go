@@ -14,8 +14,8 @@
 //
 // dd reads a volume of a local disk. READs have 128 KiB.
 //
-//   - READ 1, from offset 0: the detector has 128 KiB of the 192 KiB that make a reader sequential that reads from the
-//     start on. The plan is random: no portion. The reply is copied out of blocks that the cache lends, and keeps.
+//   - READ 1, from offset 0: the detector has 128 KiB of the 192 KiB from the start on that make a reader sequential.
+//     The plan is random: no portion. The reply is copied out of blocks that the cache lends, and keeps.
 //   - READ 2: 256 KiB without a gap are more than 192 KiB. The reader is sequential. It gets a window, the memory for
 //     two portions, and the first portion is decoded: the slab that has offset 128 KiB. The source is told of this
 //     slab and the next ones. The READ waits for the blocks of its rows, and gathers them. When an eighth of the first
@@ -59,11 +59,11 @@
 //
 // If requests to the source should be long, as to an object store or a distant file server, a portion is two slabs, and
 // its blocks are loaded in cells of 4 × 4 × 2 blocks. In Morton order, a cell is one extent of the file, and a slab
-// alone is many short ones. While a disk cache answers for such a source, portions that start are one slab, as of a
-// disk.
+// alone is many short ones. While a disk cache answers for such a source, new portions are one slab, as of a disk.
 //
 // Blocks of some files have few planes: a row of strips of a TIFF has one. Slabs of such blocks would not be pushed, so
-// portions are several: up to 16 planes, and up to 32 MiB. dd of a TIFF takes 0.7 of the time of portions of one slab.
+// a portion is several slabs: up to 16 planes, and up to 32 MiB. dd of a TIFF then takes 0.7 of the time that it takes
+// with one slab a portion.
 //
 // If two slabs take more than half of the cache, a portion is some rows of blocks of a slab. The reader is served from
 // such portions while it reads the first plane of the slab. The other planes of the portions are pushed to the sink of
@@ -75,7 +75,7 @@
 //
 // A sequential Reader of a local disk tells its source which slabs it reads next, so that the disk fetches them while
 // others are decoded. It announces pairs of slabs, and is two slabs ahead. Blocks that are announced and not yet
-// decoded have up to 256 MiB; larger slabs are not announced. A source that may answer late gets no announcements: many
+// decoded take up to 256 MiB; larger slabs are not announced. A source that may answer late gets no announcements: many
 // of its requests are in flight anyway.
 //
 // # Stacks
@@ -95,7 +95,7 @@
 // the guess. If six of the last eight patches had no such read, nothing is pushed with a first read.
 //
 // The blocks of a guess take up to 32 MiB and up to a quarter of what can be reserved. A read waits up to 20 ms until
-// its guess is pushed, because otherwise the reader is faster.
+// its guess is pushed: otherwise the reader overtakes the guess.
 //
 // # Concurrency
 //

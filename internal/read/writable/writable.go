@@ -1,5 +1,5 @@
-// Package writable says what a mag offers whose voxels can be written. The tree of names makes files of it that can be
-// written, and knows nothing of how.
+// Package writable describes mags whose voxels can be written. The tree of names makes writable files of such a mag,
+// and does not know how it writes.
 package writable
 
 import (

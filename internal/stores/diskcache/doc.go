@@ -3,12 +3,12 @@
 //
 // # On the disk
 //
-// An object is cut into pieces of 2 MiB. A piece is a sparse file; its name is a hash of the identity of the bucket,
-// who reads, the key, the version and the size of the object, and the number of the piece:
+// An object is cut into pieces of 2 MiB. A piece is a sparse file; its name is a hash of the identity of the bucket and
+// of the reader, the key, the version and the size of the object, and the number of the piece:
 //
 //	DIR/v1/3f/3f9c…e1-0     a piece: header and checksums in the first 4 KiB, then 512 pages of 4 KiB
-//	DIR/v1/indexes/41…  an index of a compressed file, with a checksum: see [Cache.PutIndex]
-//	DIR/v1/usage            the bytes in use; whoever writes or evicts holds its lock (flock)
+//	DIR/v1/indexes/41…      an index of a compressed file, with a checksum: see [Cache.PutIndex]
+//	DIR/v1/usage            the bytes in use; a process that writes or evicts holds its lock (flock)
 //	DIR/CACHEDIR.TAG        tells backup programs to leave the directory out
 //
 // A page has a checksum (CRC-32C), which also depends on the object and on the place of the page. A page whose checksum
@@ -25,10 +25,10 @@
 // # Memory
 //
 // Flights share a bound on memory: a read that would exceed it waits until others have copied their bytes, and until
-// these are written. Of the bytes that readers have, [Options].Pending are in the queue of the writer. A flight waits
-// up to a tenth of a second for its place there. So a burst is stored completely. A flight that has waited in vain is
-// not stored, and for a second no other one waits: a disk that is slower than the source, or that does not answer,
-// takes little time of readers.
+// these are written. Bytes that readers already have wait in the queue of the writer, up to [Options].Pending. A flight
+// waits up to a tenth of a second for its place there. So a burst is stored completely. A flight that has waited in
+// vain is not stored, and for a second no other one waits: a disk that is slower than the source, or that does not
+// answer, costs readers little time.
 //
 // # Size
 //
@@ -51,9 +51,9 @@
 // three requests of a reader in order. With 256 KiB, a random reader of blocks would fetch thirteen times what it
 // needs.
 //
-// Fetched bytes wait for a place among the 16 MiB to be written, up to a tenth of a second. Before, 10 to 55
-// percent of a dd of R were not stored. The memory is mapped for each request: kept for the next one, it took 10
-// to 25 MiB more.
+// Fetched bytes wait for a place among the 16 MiB to be written, up to a tenth of a second. Without that wait, 10 to 55
+// percent of a dd of R were not stored. The memory is mapped for each request: kept for the next one, it took 10 to 25
+// MiB more.
 //
 // # Promises
 //
@@ -73,10 +73,10 @@
 //     `TestSizeWhileWriting`, `TestSizeOnDisk`, `TestLeastRecentlyUsed`
 //   - If the disk is full or read-only, reads go on without storing, and the log has one warning.
 //     `TestFullDisk`, `TestReadOnlyDisk`, `TestRemovedWhileOpen`
-//   - Readers have their bytes before these are written. If 16 MiB are to be written, new requests wait for the
-//     disk, up to a tenth of a second. Bytes that have waited so long are not stored, and `dropped_bytes` in the
-//     status counts them. For a second after that, nothing waits. So a disk that hangs takes at most a tenth of
-//     the time, and a burst is stored completely.
+//   - Readers have their bytes before these are written. If 16 MiB wait to be written, new requests wait for the disk,
+//     up to a tenth of a second. Bytes that have waited so long are not stored, and `dropped_bytes` in the status
+//     counts them. For a second after that, nothing waits. So a disk that hangs takes at most a tenth of the time, and
+//     a burst is stored completely.
 //     `TestBurst`, `TestDiskThatDoesNotWrite`, `TestMemoryOfFlights`, `TestManyLargeReads`
 //   - Readers of one range make one request. A request is canceled when its last reader is gone. A read is
 //     widened to multiples of 64 KiB.

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxHeader is the size in bytes of the largest header of an answer, with the headers before it that only inform.
+	// maxHeader is the size in bytes of the largest header of an answer, with those of interim answers (1xx) before it.
 	// Those of stores have a few hundred bytes. Each field takes up to 30 times its size.
 	maxHeader = 32 << 10
 

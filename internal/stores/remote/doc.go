@@ -28,22 +28,21 @@
 //   - Broken connections, answers that are cut short, and status 408, 429, 500, 502, 503 and 504 are repeated, with
 //     growing pauses or those of `Retry-After`, for `--timeout`. Then the read fails with EIO. Other requests fail at
 //     once for the next second, so that a read takes one timeout and not one for each request. Later reads try again.
-//     Errors at once are wrong credentials, a bucket that does not exist, a certificate that is not accepted, and a
-//     host that is unknown or refuses connections, until it has answered once.
+//     Not repeated are wrong credentials, a bucket that does not exist, a certificate that is not accepted, and a host
+//     that is unknown or refuses connections, until it has answered once.
 //     `TestRetries`, `TestGivesUp`, `TestHangs`, `TestOutage`, `TestRemoteFaults`, `TestMissingBucket`,
 //     `TestClientCloudFaults`, `TestClientCloudLies`, `TestClientCloudNetwork`, `TestTrickle`
-//   - An open file has the bytes of one version, or a read fails, if anything differs that the server says of the
-//     versions: also on servers that ignore conditions, or that say this only in answers to HEAD, or only to GET.
-//     If an answer to a read does not say the version or the size, the object is described again after it.
+//   - An open file has the bytes of one version. If anything changes that the server says of the version, a read fails:
+//     also on servers that ignore conditions, or that say it only in answers to HEAD, or only to GET. If an answer to a
+//     read does not say the version or the size, wkwfs asks for both after it.
 //     `TestOneVersion`, `TestOneGeneration`, `TestListingsWithoutVersion`, `TestRequestsOfVersions`,
 //     `TestOpenFileIsOneVersion`, `TestTorture`
-//   - Times have whole seconds. If a server says only those, or a weak ETag that stays the same, a change to the
-//     same size is not noticed while they stay. Where it says nothing but the size, only a change of that is
-//     noticed; the log says so.
+//   - Times have whole seconds. If a server says only a time or a weak ETag, a change that keeps these and the size is
+//     not noticed. If it says only the size, only a change of the size is noticed; the log says so.
 //     `TestOneVersion`, `TestClientCloudNoVersion`
 //   - An answer of a store is valid for a second, or for 20 times as long as it took, at most for a minute. That
-//     includes the answer that an object is absent. Objects are late sources: files that are made of cubes follow
-//     the rules of those, and the two times add up.
+//     includes the answer that an object is absent. Objects are late sources: files that are made of cubes follow the
+//     rules of late sources, and the two times add up.
 //     `TestTTL`, `TestRequests`, `TestOneListing`, `TestSubtree`
 //   - If a program lists directories of one directory in their order, by name or by number, the next ones are
 //     listed ahead: up to 64 at a time, and no more than the program lists in half a second. Such a listing is
@@ -57,8 +56,7 @@
 //     `TestLargeListingIsValid`, `TestDivide`
 //   - A listing whose pages bring fewer than 1,000 new names within `--timeout` of requests is an error, unless it
 //     ends: its pages are empty, or repeat names. A directory of an object store with more than 2^24 names (16.7
-//     million) is an error that names it: a store may invent names for ever. A directory below that is listed in
-//     full.
+//     million) is an error that names it: a store may invent names forever. A directory below that is listed in full.
 //     `TestListingsThatDoNotEnd`, `TestRepeatedNames`, `TestInventedNames`
 //   - A reader that is killed does not wait for a request.
 //     `TestHangs`, `TestBackoffEndsWithReader`, `TestClientCloudKill`
@@ -83,23 +81,22 @@
 //   - No request is sent to a web server for a name that some server reads as a path out of SOURCE. It is an
 //     error, not absent.
 //     `TestNamesThatLeadOut`, `TestMetadataCannotLeadOut`
-//   - Requests go to the server that the options, the environment or the profile of AWS' tools name. No redirect
-//     in a row leads from https to http. Passwords and tokens go to no other host, port or scheme. Redirects of
-//     servers that give credentials are not followed.
+//   - Requests go to the server that the options, the environment or the profile of AWS' tools name. No redirect of a
+//     chain leads from https to http. Passwords and tokens go to no other host, port or scheme. Redirects of servers
+//     that give credentials are not followed.
 //     `TestS3Places`, `TestS3Region`, `TestRedirects`, `TestRedirectChains`, `TestLoginRedirects`, `TestEmulator`
 //   - Credentials that cannot be had are an error. No object counts as absent because of them.
 //     `TestLoginRedirects`
-//   - Credentials of S3 come from the environment, else the profile, else a role: of the pod, the container, or
-//     the machine. It is asked for only if the store is of AWS, or if the profile names it. The metadata of
-//     the machine are asked for only where there are signs of EC2. A role that the environment or the profile
-//     names, and that has no credentials, is an error.
+//   - Credentials of S3 come from the environment, else the profile, else a role: of the pod, the container, or the
+//     machine. A role is asked for only if the store is of AWS, or if the profile names it. The metadata of the machine
+//     are asked for only where there are signs of EC2. A role that the environment or the profile names, and that has
+//     no credentials, is an error.
 //     `TestS3Roles`, `TestS3RoleRefused`, `TestS3RoleSettings`, `TestIsEC2`, `TestContainerHosts`
 //   - Credentials that expire are renewed before that. Requests use the old ones until the new ones are there.
 //     `TestCredentialsAreRenewed`, `TestCredentialsCanBeLeft`
-//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have:
-//     listings, indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header
-//     of more than 32 KiB is an error, with the headers before it that only inform. Answers with credentials have
-//     up to 64 KiB.
+//   - Answers of a store that are parsed take 16 MiB together, or a few times as much, whatever they have: listings,
+//     indexes of web servers, and errors. An answer has at most 10,000 names, an index 262,144. A header of more than
+//     32 KiB is an error. Headers of interim answers (1xx) before it count. Answers with credentials have up to 64 KiB.
 //     `TestMemoryOfAnswers`, `TestSharedMemory`, `TestAnswerLimits`, `TestCheckMarkup`, `TestLongHeaders`,
 //     `TestLongLogins`
 package remote

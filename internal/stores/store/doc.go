@@ -9,10 +9,9 @@
 //
 // # Late sources
 //
-// [Scheduled] measures how long its source takes to answer. An answer is late if it takes longer than 300 µs
-// and 1 ns for each byte read. Otherwise it is prompt. A source is late after 8 late answers in a row, or if
-// its first answer is late. It is prompt again if at least half of 64 answers are prompt. A local disk is
-// never late, even if it is slow.
+// [Scheduled] measures how long its source takes to answer. An answer is late if it takes longer than 300 µs plus 1 ns
+// for each byte read. Otherwise it is prompt. A source is late after 8 late answers in a row, or if its first answer is
+// late. It is prompt again if at least half of 64 answers are prompt. A local disk is never late, even if it is slow.
 //
 // Scheduled has one request in flight at a time for each reader of a prompt source, because more would not be
 // faster. If the source is late, it has up to [Options].Depth reads in flight, and as many lookups, and joins

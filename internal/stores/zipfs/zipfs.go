@@ -1,6 +1,6 @@
-// Package zipfs reads a zip archive as an [fs.FS], such as a zipped OME-Zarr (.ozx) or Zarr (.zarr.zip). Its files can
-// be read at any offset, so they must be stored without compression, as the programs that write such archives do.
-// [OpenWhole] also reads small files that are deflated.
+// Package zipfs reads a zip archive as an [fs.FS], such as a zipped OME-Zarr (.ozx) or Zarr (.zarr.zip). Files that
+// are stored without compression, as usual in such archives, are read at any offset. [OpenWhole] also reads deflated
+// files: it unpacks a file when it is opened.
 //
 // The specification is APPNOTE.TXT of PKWARE. Checksums of entries are verified only when they are read as a whole.
 //
