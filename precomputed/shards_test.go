@@ -146,7 +146,8 @@ func TestChunksOfAShardDiffer(t *testing.T) {
 			t.Errorf("chunks %v and %v have the same version, or %v has two", other, c, c)
 		}
 		versions[f.Version()] = c
-		if want := f.(*chunk).file.Name; info.Name() != mag.(*scale).chunkName(c) || vfs.StoredOf(info) != info.Size() ||
+		want := f.(*chunk).file.Name
+		if info.Name() != mag.(*scale).chunkName(c) || vfs.StoredOf(info) != info.Size() ||
 			filepath.Base(want) != "0.shard" {
 			t.Errorf("chunk %v in %s is %s with %d of %d bytes", c, want, info.Name(), vfs.StoredOf(info), info.Size())
 		}
