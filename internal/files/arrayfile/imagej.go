@@ -62,8 +62,8 @@ func (i imageJ) describe(a *Array, d *tiffDirectory) {
 	}
 }
 
-// arrange implements [arrangement]. It returns the planes of a stack. Its pages have the order channel, slice, frame; the first is fastest. A
-// stack above 4 GiB has one page, and the others follow without directories.
+// arrange implements [arrangement]. It returns the planes of a stack. Its pages have the order channel, slice, frame;
+// the first is fastest. A stack above 4 GiB has one page, and the others follow without directories.
 func (i imageJ) arrange(a *Array, d *tiffDirectory, pages []plane) ([]plane, error) {
 	i.describe(a, d)
 	images, channels := i.count("images"), i.count("channels")

@@ -195,7 +195,8 @@ func readMetadata(a *Array, d *tiffDirectory, name string) (o omeXML, err error)
 	return o, nil
 }
 
-// arrange implements [arrangement]. It returns the planes of an OME-TIFF, in the order channel, z, time. The first is fastest.
+// arrange implements [arrangement]. It returns the planes of an OME-TIFF, in the order channel, z, time. The first is
+// fastest.
 func (s *omeSet) arrange(a *Array, d *tiffDirectory, pages []plane) ([]plane, error) {
 	for axis, size := range [3]float64{s.X, s.Y, s.Z} {
 		unit := cmp.Or([...]string{s.UnitX, s.UnitY, s.UnitZ}[axis], "um") // the default of the schema
@@ -253,8 +254,8 @@ func newOMEOrder(d *tiffDirectory, s *omeSet, channels int) (*omeOrder, error) {
 	return o, nil
 }
 
-// assign finds the page of each plane among n pages. Without a TiffData, all pages follow each other. Some programs name only the
-// first page: then the others do, too.
+// assign finds the page of each plane among n pages. Without a TiffData, all pages follow each other. Some programs
+// name only the first page: then the others do, too.
 func (o *omeOrder) assign(d *tiffDirectory, s *omeSet, n int) error {
 	pieces := s.Pieces
 	if len(pieces) == 0 {
