@@ -17,6 +17,12 @@
 //   - An index of Zarr has an entry for each chunk, and one checksum. It is read once to check it, and then in pages.
 //     An index of Precomputed is a list of chunks in which each entry depends on the one before, and may be compressed.
 //     It is read as a whole.
+//
+// # Listings
+//
+// Each store keeps its own positions, because each learns of changes in another way, and with other requests: of files
+// in one directory the time of that directory tells, of shards of Precomputed the versions of all shards, and a tree of
+// chunks has to be walked again.
 package lattice
 
 import (
