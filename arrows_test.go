@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"wkw": {"internal/small/scratch", "internal/small/lru", "internal/small/atomicfile", "internal/vfs",
 		"volume", "wkw/lz4block", "github.com/pierrec/lz4", "golang.org/x/sync", "internal/small/ttl"},
 	"precomputed": {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/scratch",
-		"internal/arrays/lattice", "internal/small/lru", "internal/small/jsonlimit", "internal/vfs", "volume",
+		"internal/arrays/lattice", "internal/small/jsonlimit", "internal/vfs", "volume",
 		"precomputed/cseg", "precomputed/compresso", "precomputed/picture", "github.com/andybalholm/brotli",
 		"internal/small/ttl"},
 
@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"n5": {"internal/arrays/chunked", "internal/arrays/codec", "internal/small/jsonlimit",
 		"volume"},
 	"internal/arrays/chunked": {"internal/small/access", "internal/arrays/codec", "internal/small/jsonlimit",
-		"internal/arrays/lattice", "internal/small/lru", "internal/small/parallel", "internal/small/scratch",
+		"internal/arrays/lattice", "internal/small/parallel", "internal/small/scratch",
 		"internal/vfs", "volume", "golang.org/x/sync", "internal/small/ttl"},
 
 	"wkw/lz4block": {"golang.org/x/sys"},
@@ -88,7 +88,7 @@ var arrows = map[string][]string{
 	"internal/small/span":      {},
 	"internal/small/parallel":  {"internal/small/guard"},
 	"internal/small/jsonlimit": {},
-	"internal/arrays/lattice":  {"volume"},
+	"internal/arrays/lattice":  {"internal/small/lru", "internal/vfs", "volume"},
 	"internal/small/lru":       {},
 	"internal/small/access":    {},
 	"internal/tests/refdata":   {},

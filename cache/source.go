@@ -212,9 +212,11 @@ func (s *Source) workers() int {
 	return cores
 }
 
-// lateShare returns how many of the shares of maxLongLoads a load of n blocks takes. A share is memory for the stored
-// bytes of a load. A load of 256 to 512 KiB takes two: also its voxels are in flight. Larger loads are those of slabs.
-// Their voxels are in the budget.
+// lateShare returns how many of the maxLongLoads shares of Cache.lateLoads a load of n blocks takes while it waits for
+// a late source. It is usually two, so that maxLateLoads loads wait at a time: one share for the stored bytes, and one
+// for the voxels. If requests should be long, it is one for two kinds of loads, so that twice as many wait: those of at
+// most half of limits.load, which have less of both, and slabs, which are longer than limits.load. The budget has the
+// voxels of slabs.
 func (s *Source) lateShare(n int) int64 {
 	bytes, most := n*s.bytes, s.cache.limits.load
 	if s.Speed().Long > 0 && (bytes <= most/2 || bytes > most) {

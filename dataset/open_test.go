@@ -217,7 +217,7 @@ func openEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		cancel(errNoPatience)
+		cancel(errTooLong)
 		select { // a client that goes on is seen, because it waits
 		case <-r.Context().Done():
 		case <-over:
@@ -226,7 +226,7 @@ func openEndsWithItsContext(t *testing.T) {
 	defer server.Close()
 	defer close(over)
 	start := time.Now()
-	if d, err := Open(ctx, server.URL+"/cortex", Options{Timeout: time.Hour}); !errors.Is(err, errNoPatience) ||
+	if d, err := Open(ctx, server.URL+"/cortex", Options{Timeout: time.Hour}); !errors.Is(err, errTooLong) ||
 		d != nil {
 		t.Errorf("got %v, %v", d, err)
 	}
@@ -235,7 +235,7 @@ func openEndsWithItsContext(t *testing.T) {
 	}
 }
 
-var errNoPatience = errors.New("no patience")
+var errTooLong = errors.New("too long")
 
 // TestAllow: no request is sent to a URL that is refused, whether it is opened or metadata lead to it.
 func TestAllow(t *testing.T) {

@@ -62,7 +62,7 @@ func (a *statAhead) stat(name string) (fs.FileInfo, error) {
 		return fs.Stat(a.fsys, path.Join(a.dir, name))
 	}
 	next := a.entries[i : i+a.window(len(a.entries)-i)]
-	results := parallel.Patiently(next, a.statEntry)
+	results := parallel.Map(next, a.statEntry)
 	for i, e := range next[1:] {
 		a.keep(e.Name(), results[i+1])
 	}

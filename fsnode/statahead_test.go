@@ -57,7 +57,7 @@ func TestStatAhead(t *testing.T) {
 				t.Errorf("%s has %d bytes", name(i), got)
 			}
 		}
-		if took := time.Since(start); took > 4*(time.Millisecond+parallel.Patience) || s.stats.Load() != n {
+		if took := time.Since(start); took > 4*(time.Millisecond+parallel.Alone) || s.stats.Load() != n {
 			t.Errorf("took %v and %d stats, expected a little more than 4 ms, and %d", took, s.stats.Load(), n)
 		}
 

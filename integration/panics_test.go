@@ -81,7 +81,7 @@ func TestPanicsOfMounts(t *testing.T) {
 			return serveLate(t, source, "-read", "3ms", "-metadata", "1ms").Dir, nil
 		}, nil, map[string]bool{
 			"fsnode.statahead": false, "fsnode.source": true, "store.ranges": true, "mosaic.survey": false,
-			"parallel.patiently": true, "parallel.late": true,
+			"parallel.map": true, "parallel.late": true,
 		}, "", ""},
 		{"object store", "24MiB", func(t *testing.T) (string, []string) {
 			return newFileServer(t, source).URL + "/?token=geheim", []string{"--disk-cache", tempDir(t)}

@@ -24,7 +24,7 @@ func TestRawFiles(t *testing.T) {
 	if err := os.WriteFile(source, big, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	said := []string{"--shape", "7,5,3", "--dtype", "uint16", "--big-endian", "--voxel-size", "8,8,30", "--offset",
+	flags := []string{"--shape", "7,5,3", "--dtype", "uint16", "--big-endian", "--voxel-size", "8,8,30", "--offset",
 		"10,0,2"}
 	want := func(what string, got []byte, err error) {
 		t.Helper()
@@ -32,7 +32,7 @@ func TestRawFiles(t *testing.T) {
 			t.Errorf("%s: got %d bytes that are others, %v", what, len(got), err)
 		}
 	}
-	mounted := mount(t, source, said...)
+	mounted := mount(t, source, flags...)
 	b, err := os.ReadFile(filepath.Join(mounted, "1/volume.raw"))
 	want("mount", b, err)
 	var about struct {
@@ -44,14 +44,14 @@ func TestRawFiles(t *testing.T) {
 		t.Errorf("got %+v", about)
 	}
 	copied := filepath.Join(dir, "copy.raw")
-	mustRun(t, append([]string{"cp", "--quiet", source, "1/volume.raw", copied}, said...)...)
+	mustRun(t, append([]string{"cp", "--quiet", source, "1/volume.raw", copied}, flags...)...)
 	b, err = os.ReadFile(copied)
 	want("cp", b, err)
-	_, b = startWeb(t, nil, append([]string{"--listen", "127.0.0.1:0", source}, said...)...).get(t, "1/volume.raw")
+	_, b = startWeb(t, nil, append([]string{"--listen", "127.0.0.1:0", source}, flags...)...).get(t, "1/volume.raw")
 	want("serve", b, nil)
-	mustRun(t, append([]string{"check", source}, said...)...)
+	mustRun(t, append([]string{"check", source}, flags...)...)
 	mustRun(t, append([]string{"import", "--quiet", "--layer", "l", "--category", "color", source,
-		filepath.Join(dir, "dataset")}, said...)...)
+		filepath.Join(dir, "dataset")}, flags...)...)
 	b, err = os.ReadFile(filepath.Join(mount(t, filepath.Join(dir, "dataset")), "l/1/volume.raw"))
 	want("import", b, err)
 
@@ -68,7 +68,7 @@ func TestRawFiles(t *testing.T) {
 		t.Error("a file that was cut off is read as other voxels")
 	}
 	for text, flags := range map[string][]string{
-		"v.raw: voxels at byte 0: expected 210 bytes for 7,5,3 voxels of 1 × uint16, found 100": said,
+		"v.raw: voxels at byte 0: expected 210 bytes for 7,5,3 voxels of 1 × uint16, found 100": flags,
 		"--shape is for a file without a header, which needs --dtype":                           {"--shape", "7,5,3"},
 		"--dtype is for a file without a header, which needs --shape":                           {"--dtype", "uint8"},
 		"--channels and --big-endian are for a file without a header":                           {"--big-endian"},

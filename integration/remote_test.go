@@ -258,7 +258,7 @@ func TestPathsThatAreURLs(t *testing.T) {
 func TestOpenFileIsOneVersion(t *testing.T) {
 	t.Parallel()
 	requireFUSE(t)
-	for name, says := range map[string]func(method string) bool{
+	for name, gives := range map[string]func(method string) bool{
 		"HEAD": func(method string) bool { return method == http.MethodHead },
 		"GET":  func(method string) bool { return method == http.MethodGet },
 		"both": func(string) bool { return true },
@@ -280,7 +280,7 @@ func TestOpenFileIsOneVersion(t *testing.T) {
 					return
 				}
 				n := replaced.Load()
-				if says(r.Method) {
+				if gives(r.Method) {
 					w.Header().Set("Etag", fmt.Sprintf(`"%d"`, n))
 				}
 				http.ServeContent(w, r, "x0.wkw", time.Time{}, bytes.NewReader(cubes[n]))

@@ -183,13 +183,13 @@ func killAll(t *testing.T, all []*requester) {
 		}
 		go func() { r.ended <- r.cmd.Wait() }()
 	}
-	patience := time.After(deadline)
+	late := time.After(deadline)
 	for _, r := range all {
 		select {
 		case <-r.ended: // it was killed
-		case <-patience:
+		case <-late:
 			t.Errorf("%s: the reader does not end when it is killed", r.kind)
-			patience = time.After(0)
+			late = time.After(0)
 		}
 	}
 }

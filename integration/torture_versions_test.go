@@ -19,8 +19,8 @@ import (
 	"github.com/wkwfs/wkwfs/integration/torture"
 )
 
-// versionsTrial reads from a web server that says little about the versions of a cube, which is replaced at any time:
-// less to HEAD than to GET, or more. All bytes of an open file are of one version, or a read fails, if the server says
+// versionsTrial reads from a web server that tells little about the versions of a cube, which is replaced at any time:
+// less to HEAD than to GET, or more. All bytes of an open file are of one version, or a read fails, if the server tells
 // anything that differs.
 var versionsTrial = torture.New("versions", newVersionsCase, runVersions)
 
@@ -88,10 +88,10 @@ func newVersionsCase(r *rand.Rand) versionsCase {
 	return c
 }
 
-// promises reports whether the server says anything that differs between two versions.
+// promises reports whether the server tells anything that differs between two versions.
 func (c versionsCase) promises() bool {
-	for _, says := range []versionsAnswer{c.Head, c.Get} {
-		if says.Tag == "strong" || says.Tag == "weak" && !c.SameWeak || says.Time && !c.SameTime {
+	for _, answer := range []versionsAnswer{c.Head, c.Get} {
+		if answer.Tag == "strong" || answer.Tag == "weak" && !c.SameWeak || answer.Time && !c.SameTime {
 			return true
 		}
 	}
@@ -112,25 +112,25 @@ func (s *versionsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n := int(s.now.Load())
-	says := s.Get
+	answer := s.Get
 	if r.Method == http.MethodHead {
-		says = s.Head
+		answer = s.Head
 	}
 	var changed time.Time
-	if says.Time {
+	if answer.Time {
 		if changed = time.Unix(1000, 0); !s.SameTime {
 			changed = changed.Add(time.Duration(n) * time.Second)
 		}
 	}
 	switch {
-	case says.Tag == "strong":
+	case answer.Tag == "strong":
 		w.Header().Set("Etag", fmt.Sprintf(`"%d"`, n))
-	case says.Tag == "weak" && s.SameWeak:
+	case answer.Tag == "weak" && s.SameWeak:
 		w.Header().Set("Etag", `W/"weak"`)
-	case says.Tag == "weak":
+	case answer.Tag == "weak":
 		w.Header().Set("Etag", fmt.Sprintf(`W/"%d"`, n))
 	}
-	if s.Ignores || says.Tag != "strong" {
+	if s.Ignores || answer.Tag != "strong" {
 		r.Header.Del("If-Match")
 	}
 	if s.Whole {

@@ -36,7 +36,7 @@ func (c *chunk) Info() fs.FileInfo { return c.info }
 func (c *chunk) Version() vfs.Version { return vfs.VersionOf(c.info) }
 
 // Speed implements [vfs.SpeedReporter].
-func (c *chunk) Speed() vfs.Speed { return vfs.SpeedOf(c.file).OfChunks() }
+func (c *chunk) Speed() vfs.Speed { return vfs.SpeedOf(c.file.File).OfChunks() }
 
 // WorkMemory implements [volume.MemoryReporter].
 func (c *chunk) WorkMemory(g volume.Grid) int { return c.scale.WorkMemory(g) }
@@ -56,13 +56,13 @@ func (c *chunk) Fill(ctx context.Context, blocks []volume.Block, memory func(at 
 func (c *chunk) block(ctx context.Context, at volume.Vec, memory func(at volume.Vec) []byte) ([]byte, error) {
 	switch n := c.Grid().Blocks(); {
 	case !at.In(n):
-		return nil, fmt.Errorf("%s: block %v: a chunk has %v blocks", c.name, at, n)
+		return nil, fmt.Errorf("%s: block %v: a chunk has %v blocks", c.file.Name, at, n)
 	case at != (volume.Vec{}):
 		return nil, nil // it is outside of the bounds
 	}
 	voxels, err := c.decode(ctx, memory)
 	// If the file changed during the read, voxels and err are not valid.
-	if changed := c.checkUnchanged(); changed != nil {
+	if changed := c.file.CheckUnchanged(); changed != nil {
 		return nil, changed
 	}
 	return voxels, err
@@ -173,8 +173,7 @@ func (c *chunk) compressedBy(in *chunkReader) (compression, error) {
 }
 
 func (c *chunk) broken(expected, found string) error {
-	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Expected: expected,
-		Found: found}
+	return c.file.Broken("chunk "+c.box().String(), c.offset, expected, found)
 }
 
 // undecodable returns the error for that of a decoder, or nil.
@@ -182,5 +181,5 @@ func (c *chunk) undecodable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &volume.FormatError{File: c.name, Part: "chunk " + c.box().String(), Offset: c.offset, Err: err}
+	return c.file.Undecodable("chunk "+c.box().String(), c.offset, err)
 }

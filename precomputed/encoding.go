@@ -1,6 +1,7 @@
 package precomputed
 
 import (
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 	"github.com/wkwfs/wkwfs/precomputed/compresso"
 	"github.com/wkwfs/wkwfs/precomputed/cseg"
 	"github.com/wkwfs/wkwfs/precomputed/picture"
@@ -143,7 +144,7 @@ func (s *scaleInfo) maxStored(size volume.Vec) int {
 // the other compressions that were found take.
 func (s *scaleInfo) WorkMemory(volume.Grid) int {
 	size := s.chunk.Min(s.bounds.Size())
-	work, n := latePieceBytes+int(s.unpacking.Load()), s.voxelBytes(size)
+	work, n := codec.LatePiece+int(s.unpacking.Load()), s.voxelBytes(size)
 	if s.interleaves() {
 		work += n
 	}

@@ -172,12 +172,12 @@ func (f *files) Describe() func(volume.Vec) (fs.FileInfo, error) { return f.stat
 
 func (f *files) open(c volume.Vec) (opened *storedChunk, err error) {
 	err = f.look("open", c, func(name string, by compression) error {
-		file, info, err := vfs.OpenRegular(f.fsys, name)
+		file, err := lattice.OpenFile(f.fsys, name)
 		if err != nil {
 			return f.checkAbsent(name, err)
 		}
 		f.scale.unpacking.Store(max(f.scale.unpacking.Load(), int64(f.scale.unpackMemory(by))))
-		opened = &storedChunk{file, name, info, f.describe(c, info), 0, info.Size(), by}
+		opened = &storedChunk{file, f.describe(c, file.Info), 0, file.Info.Size(), by}
 		return nil
 	})
 	return opened, err

@@ -3,18 +3,10 @@ package precomputed
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 
+	"github.com/wkwfs/wkwfs/internal/arrays/codec"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-)
-
-const (
-	// pieceBytes is how much of a chunk is read at a time if it is decompressed. So a large one is not in memory as it
-	// is stored.
-	pieceBytes = 256 << 10
-	// latePieceBytes is the same for sources that answer late.
-	latePieceBytes = 4 << 20
 )
 
 // chunkReader reads the stored bytes of a chunk.
@@ -30,12 +22,12 @@ func (c *chunk) reader(ctx context.Context) *chunkReader {
 	return &chunkReader{chunk: c, ctx: ctx, at: c.offset}
 }
 
-// buffered returns a buffer for what is left.
+// buffered returns a buffer for what is left. A large chunk that is decompressed is not in memory as it is stored.
 func (r *chunkReader) buffered() *bufio.Reader {
 	if r.buffer == nil {
-		piece := int64(pieceBytes)
+		piece := int64(codec.Piece)
 		if r.Speed().Late {
-			piece = latePieceBytes
+			piece = codec.LatePiece
 		}
 		r.buffer = bufio.NewReaderSize(r, int(min(piece, r.size)))
 	}
@@ -58,8 +50,8 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	p = p[:min(int64(len(p)), left)]
-	if err := vfs.ReadFull(r.ctx, r.file, p, r.at); err != nil {
-		r.failed = fmt.Errorf("%s: chunk %v at byte %d: %w", r.name, r.box(), r.at, err)
+	if err := vfs.ReadFull(r.ctx, r.file.File, p, r.at); err != nil {
+		r.failed = r.file.Unreadable("chunk "+r.box().String(), r.at, err)
 		return 0, r.failed
 	}
 	r.at += int64(len(p))

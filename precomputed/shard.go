@@ -8,29 +8,25 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 // shard is an open shard file (sharded.md, "Shard file format"). It starts with the shard index. Chunks and minishard
 // indexes follow in any order.
 type shard struct {
-	file fs.File
-	name string
-	info fs.FileInfo // when the file was opened
+	lattice.File
 	spec *sharding
 }
 
 func openShard(fsys fs.FS, name string, spec *sharding) (*shard, error) {
-	f, info, err := vfs.OpenRegular(fsys, name)
+	f, err := lattice.OpenFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	return &shard{f, name, info, spec}, nil
+	return &shard{f, spec}, nil
 }
-
-func (s *shard) close() { s.file.Close() } // read-only: nothing can be lost
 
 // slotBytes are the bytes of a minishard in the shard index: start and end of the minishard index, relative to the
 // end of the shard index.
@@ -41,8 +37,8 @@ func (s *shard) indexEnd() int64 { return slotBytes << s.spec.minishardBits }
 
 // checkIndex fails if the shard index is incomplete. Nothing in such a file can be trusted.
 func (s *shard) checkIndex() error {
-	if size := s.info.Size(); size < s.indexEnd() {
-		return s.broken("shard index", 0, fmt.Sprintf("%d bytes", s.indexEnd()), fmt.Sprint(size))
+	if size := s.Info.Size(); size < s.indexEnd() {
+		return s.Broken("shard index", 0, fmt.Sprintf("%d bytes", s.indexEnd()), fmt.Sprint(size))
 	}
 	return nil
 }
@@ -51,8 +47,8 @@ func (s *shard) checkIndex() error {
 func (s *shard) minishard(n uint64) (minishardIndex, error) {
 	index, err := s.readMinishard(n)
 	// If the file changed during the read, index and err are not valid.
-	if changed := vfs.Unchanged(s.file, s.info); changed != nil {
-		return nil, fmt.Errorf("%s: minishard %d: %w", s.name, n, changed)
+	if changed := vfs.Unchanged(s.File.File, s.Info); changed != nil {
+		return nil, fmt.Errorf("%s: minishard %d: %w", s.Name, n, changed)
 	}
 	return index, err
 }
@@ -62,7 +58,7 @@ func (s *shard) readMinishard(n uint64) (minishardIndex, error) {
 		return nil, err
 	}
 	slot := make([]byte, slotBytes)
-	if err := s.read(slot, slotBytes*int64(n), "shard index"); err != nil {
+	if err := s.ReadFull(context.Background(), slot, slotBytes*int64(n), "shard index"); err != nil {
 		return nil, err
 	}
 	return s.readSlot(n, slot)
@@ -75,13 +71,13 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 		return nil, nil
 	}
 	part := fmt.Sprintf("index of minishard %d", n)
-	if room := uint64(s.info.Size() - s.indexEnd()); start > end || end > room {
-		return nil, s.broken(fmt.Sprintf("shard index, minishard %d,", n), slotBytes*int64(n),
+	if room := uint64(s.Info.Size() - s.indexEnd()); start > end || end > room {
+		return nil, s.Broken(fmt.Sprintf("shard index, minishard %d,", n), slotBytes*int64(n),
 			fmt.Sprintf("a range within the %d bytes that follow", room), fmt.Sprintf("%d to %d", start, end))
 	}
 	at := s.indexEnd() + int64(start)
 	if end-start > maxIndexBytes {
-		return nil, s.broken(part, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes),
+		return nil, s.Broken(part, at, fmt.Sprintf("an index of at most %d bytes", maxIndexBytes),
 			fmt.Sprint(end-start))
 	}
 	most := int(end - start)
@@ -95,7 +91,7 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 	stored := scratch.Get(int(end - start))
 	defer scratch.Put(stored)
 	b := *stored
-	if err := s.read(b, at, part); err != nil {
+	if err := s.ReadFull(context.Background(), b, at, part); err != nil {
 		return nil, err
 	}
 	if s.spec.gzipIndexes {
@@ -103,19 +99,19 @@ func (s *shard) readSlot(n uint64, slot []byte) (minishardIndex, error) {
 		defer scratch.Put(plain)
 		n, err := gunzipBytes(b, *plain)
 		if err != nil {
-			return nil, &volume.FormatError{File: s.name, Part: part, Offset: at, Err: err}
+			return nil, s.Undecodable(part, at, err)
 		}
 		b = (*plain)[:n]
 	}
 	index, fault := parseMinishard(b, s.indexEnd())
 	if fault != nil {
-		return nil, s.broken(fmt.Sprintf("%s, byte %d of it,", part, fault.offset), at, fault.expected, fault.found)
+		return nil, s.Broken(fmt.Sprintf("%s, byte %d of it,", part, fault.offset), at, fault.expected, fault.found)
 	}
 	own := s.indexEnd() + int64(end)
 	// Offsets are relative to the chunk before, so one wrong offset spoils all that follow.
 	if i := slices.IndexFunc(index, func(e entry) bool { return e.offset < own && e.offset+e.size > at }); i >= 0 {
 		e := index[i]
-		return nil, s.broken(fmt.Sprintf("%s, entry %d,", part, i), at,
+		return nil, s.Broken(fmt.Sprintf("%s, entry %d,", part, i), at,
 			fmt.Sprintf("chunks outside of this index, which ends at byte %d", own),
 			fmt.Sprintf("chunk ID %d with %d bytes at byte %d", e.id, e.size, e.offset))
 	}
@@ -142,16 +138,16 @@ func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)
 	const slotsPerRead = 4096
 	total := uint64(1) << s.spec.minishardBits
 	buf := make([]byte, slotBytes*min(total, slotsPerRead))
-	room := s.info.Size() // for indexes
+	room := s.Info.Size() // for indexes
 	for n := uint64(0); n < total; {
-		if err := s.read(buf, slotBytes*int64(n), "shard index"); err != nil {
+		if err := s.ReadFull(context.Background(), buf, slotBytes*int64(n), "shard index"); err != nil {
 			return err
 		}
 		for slots := buf; len(slots) > 0; slots = slots[slotBytes:] {
 			index, err := s.readSlot(n, slots)
 			if err == nil {
 				if room -= slotSize(slots); room < 0 {
-					return s.broken("shard index", slotBytes*int64(n), "indexes of minishards that do not overlap",
+					return s.Broken("shard index", slotBytes*int64(n), "indexes of minishards that do not overlap",
 						"more bytes than the file has")
 				}
 			}
@@ -161,16 +157,5 @@ func (s *shard) minishards(found func(n uint64, index minishardIndex, err error)
 			n++
 		}
 	}
-	return vfs.Unchanged(s.file, s.info)
-}
-
-func (s *shard) read(p []byte, offset int64, part string) error {
-	if err := vfs.ReadFull(context.Background(), s.file, p, offset); err != nil {
-		return fmt.Errorf("%s: %s at byte %d: %w", s.name, part, offset, err)
-	}
-	return nil
-}
-
-func (s *shard) broken(part string, offset int64, expected, found string) error {
-	return &volume.FormatError{File: s.name, Part: part, Offset: offset, Expected: expected, Found: found}
+	return vfs.Unchanged(s.File.File, s.Info)
 }

@@ -36,7 +36,16 @@ type shards struct {
 // indexBudget limits the memory for the minishard indexes of all scales, in bytes. It is enough for 1.4 million chunks.
 const indexBudget = 32 << 20
 
-var allIndexes = newIndexes(indexBudget)
+var allIndexes = lattice.NewIndexes[indexKey, entry](indexBudget)
+
+type indexes = lattice.Indexes[indexKey, entry]
+
+// indexKey names a minishard in one version of a shard file.
+type indexKey struct {
+	scale *scaleInfo
+	minishardID
+	version vfs.Version
+}
 
 func newShards(fsys fs.FS, dir string, scale *scaleInfo) *shards {
 	return &shards{fsys: fsys, dir: dir, scale: scale, spec: scale.sharding, limit: lattice.MaxPositions,
@@ -62,17 +71,17 @@ func (s *shards) Describe() func(c volume.Vec) (fs.FileInfo, error) {
 			infos[at.shard] = info
 		}
 		if key := (indexKey{s.scale, at, vfs.VersionOf(info)}); key != last {
-			next, cached := s.indexes.get(key)
+			next, cached := s.indexes.Get(key)
 			if !cached {
 				shard, err := openShard(s.fsys, s.path(at.shard), s.spec)
 				if err != nil {
 					return nil, s.missing(at.shard, err)
 				}
-				defer shard.close()
+				defer shard.Close() // read-only: nothing can be lost
 				if next, err = s.index(shard, at, c); err != nil {
 					return nil, err
 				}
-				info, key = shard.info, indexKey{s.scale, at, vfs.VersionOf(shard.info)}
+				info, key = shard.Info, indexKey{s.scale, at, vfs.VersionOf(shard.Info)}
 				infos[at.shard] = info
 			}
 			index, last = next, key
@@ -94,31 +103,30 @@ func (s *shards) open(c volume.Vec) (*storedChunk, error) {
 	index, err := s.index(shard, at, c)
 	var e entry
 	if err == nil {
-		e, err = s.entry(index, c, shard.info)
+		e, err = s.entry(index, c, shard.Info)
 	}
 	if err != nil {
-		shard.close()
+		shard.Close()
 		return nil, err
 	}
 	compression := plain
 	if s.spec.gzipData {
 		compression = gzipped
 	}
-	return &storedChunk{shard.file, shard.name, shard.info, s.chunkInfo(c, e, shard.info), e.offset, e.size,
-		compression}, nil
+	return &storedChunk{shard.File, s.chunkInfo(c, e, shard.Info), e.offset, e.size, compression}, nil
 }
 
 // index returns the index of minishard at of the shard, in which chunk c is. It reads the index if it is not cached.
 func (s *shards) index(shard *shard, at minishardID, c volume.Vec) (minishardIndex, error) {
-	key := indexKey{s.scale, at, vfs.VersionOf(shard.info)}
-	if index, cached := s.indexes.get(key); cached {
+	key := indexKey{s.scale, at, vfs.VersionOf(shard.Info)}
+	if index, cached := s.indexes.Get(key); cached {
 		return index, nil
 	}
 	index, err := shard.minishard(at.minishard)
 	if err != nil {
 		return nil, fmt.Errorf("chunk %s: %w", s.scale.chunkName(c), err)
 	}
-	s.indexes.add(key, index)
+	s.indexes.Add(key, index)
 	return index, nil
 }
 

@@ -198,9 +198,8 @@ func (s *shards) listShard(n uint64, found func(at minishardID, index minishardI
 	if err != nil {
 		return err
 	}
-	defer f.close()
-	return f.minishards(func(m uint64, index minishardIndex,
-		err error) bool {
+	defer f.Close() // read-only: nothing can be lost
+	return f.minishards(func(m uint64, index minishardIndex, err error) bool {
 		return found(minishardID{n, m}, index, err)
 	})
 }

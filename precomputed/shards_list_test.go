@@ -80,7 +80,7 @@ func TestDescribeShards(t *testing.T) {
 		}
 		defer root.Close()
 		chunks := newShards(root, "8_8_30", s)
-		chunks.indexes = newIndexes(1)
+		chunks.indexes = lattice.NewIndexes[indexKey, entry](1)
 		m := lattice.NewCatalogue(chunks, s.lattice, s.key, nil)
 		described, failed := 0, 0
 		for row := range (volume.Box{Max: volume.Vec{1, s.lattice.Size[1], s.lattice.Size[2]}}).All() {

@@ -119,6 +119,14 @@ func TestShards(t *testing.T) {
 	}
 }
 
+// TestIndexesOfScales: all scales share the budget of indexes.
+func TestIndexesOfScales(t *testing.T) {
+	if a, b := newShards(nil, "a", &scaleInfo{sharding: &sharding{}}),
+		newShards(nil, "b", &scaleInfo{sharding: &sharding{}}); a.indexes != b.indexes {
+		t.Error("two scales have a budget of their own each")
+	}
+}
+
 // TestChunksOfAShardDiffer: chunks of the same file have different versions, which the cache needs to distinguish them.
 func TestChunksOfAShardDiffer(t *testing.T) {
 	dir, _ := writeShards(t, `"hash":"identity","preshift_bits":0,"minishard_bits":0,"shard_bits":0`, none)
@@ -138,7 +146,8 @@ func TestChunksOfAShardDiffer(t *testing.T) {
 			t.Errorf("chunks %v and %v have the same version, or %v has two", other, c, c)
 		}
 		versions[f.Version()] = c
-		if want := f.(*chunk).name; info.Name() != mag.(*scale).chunkName(c) || vfs.StoredOf(info) != info.Size() ||
+		want := f.(*chunk).file.Name
+		if info.Name() != mag.(*scale).chunkName(c) || vfs.StoredOf(info) != info.Size() ||
 			filepath.Base(want) != "0.shard" {
 			t.Errorf("chunk %v in %s is %s with %d of %d bytes", c, want, info.Name(), vfs.StoredOf(info), info.Size())
 		}

@@ -16,8 +16,8 @@ import (
 // foreignMag is a mag of another data format.
 type foreignMag struct {
 	volume.Mag
-	dir  string
-	said MagOptions
+	dir     string
+	options MagOptions
 }
 
 // foreignOptions open a mag of the format "other" if its directory has a file named "array".
@@ -83,7 +83,7 @@ func TestForeignLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantForeign(t, m, "deep/er", []string{"c", "z", "", "x"}, 2)
-	if again, err := l.Mag("1"); err != nil || len(again.(foreignMag).said.StatMetadata()) != 1 {
+	if again, err := l.Mag("1"); err != nil || len(again.(foreignMag).options.StatMetadata()) != 1 {
 		t.Errorf("got %v, %v", again, err)
 	}
 }
@@ -91,16 +91,16 @@ func TestForeignLayers(t *testing.T) {
 func wantForeign(t *testing.T, m volume.Mag, dir string, axes []string, channel int) {
 	t.Helper()
 	f := m.(foreignMag)
-	got, err := f.said.Axes()
-	first, count := f.said.Channels()
+	got, err := f.options.Axes()
+	first, count := f.options.Channels()
 	if f.dir != dir || err != nil || !slices.Equal(got, axes) || first != channel || count != min(channel, 1) {
 		t.Errorf("got directory %s, axes %q, %v, channel %d of %d", f.dir, got, err, first, count)
 	}
-	if f.said.Factor == (volume.Factor{1, 1, 1}) && f.said.Spacing() != [3]float64{4, 4, 30} {
-		t.Errorf("got the spacing %v", f.said.Spacing())
+	if f.options.Factor == (volume.Factor{1, 1, 1}) && f.options.Spacing() != [3]float64{4, 4, 30} {
+		t.Errorf("got the spacing %v", f.options.Spacing())
 	}
-	lo := volume.Vec{5, 6, 7}.Div(volume.Vec(f.said.Factor))
-	if box := f.said.Bounds(); box == nil || box.Min != lo {
+	lo := volume.Vec{5, 6, 7}.Div(volume.Vec(f.options.Factor))
+	if box := f.options.Bounds(); box == nil || box.Min != lo {
 		t.Errorf("got the box %v, expected it from %v", box, lo)
 	}
 }

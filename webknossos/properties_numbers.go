@@ -10,7 +10,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// BoundingBox is the box of a layer in voxels of mag 1.
+// BoundingBox is the box of a layer in voxels of mag 1. TopLeft is its first voxel. Width, Height and Depth are its
+// extents on x, y and z.
 type BoundingBox struct {
 	TopLeft Corner `json:"topLeft"`
 	Width   int    `json:"width"`
@@ -48,7 +49,7 @@ func (w *whole) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Corner is a position, stored as [x, y, z].
+// Corner is a position in voxels of mag 1, stored as [x, y, z].
 type Corner volume.Vec
 
 // UnmarshalJSON accepts exactly three numbers.

@@ -15,6 +15,9 @@
 // MPIBR draft of January 2017. Its header has 8 bytes, its geometry is fixed, and its offsets are relative
 // to the end of the table.
 //
+// The specification is the README.md of github.com/scalableminds/webknossos-wrap. Comments here name its sections in
+// quotes. It has neither signed types nor the draft: those are as the programs of its authors write them.
+//
 // The package does not trust the bytes of a file. Opening a cube with a bad header returns a
 // [volume.FormatError]. A damaged block returns one when it is read, and all other blocks can still be read.
 // A file of another version, or with blocks of more than [MaxBlockBytes], returns a

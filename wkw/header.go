@@ -33,7 +33,7 @@ const (
 	atDataOffset = 8
 )
 
-// BlockType is the encoding of stored blocks.
+// BlockType is the encoding of stored blocks ("Header fields", blockType).
 type BlockType uint8
 
 // The block types, with their numbers in the header. LZ4 and LZ4HC are the same encoding. LZ4HC takes the
@@ -73,7 +73,8 @@ var voxelTypes = [...]volume.Type{
 	volume.Int8, volume.Int16, volume.Int32, volume.Int64,
 }
 
-// Header is the header of a cube file or of header.wkw.
+// Header is the header of a cube file or of header.wkw ("Header fields"). Blocks and cubes have the same side on x, y
+// and z.
 type Header struct {
 	Draft      bool        // the MPIBR draft of January 2017
 	BlockSide  int         // voxels per side of a block, a power of two
@@ -199,8 +200,8 @@ func (h Header) size() uint64 {
 	return HeaderSize
 }
 
-// AppendBinary appends the header in its stored form: 16 bytes, or 8 bytes for the draft. It fails if the format
-// cannot express the header.
+// AppendBinary appends the header in its stored form ("File header") to b, and returns the longer slice: 16 bytes more,
+// or 8 for the draft. It fails if the format cannot express the header.
 func (h Header) AppendBinary(b []byte) ([]byte, error) {
 	if h.Draft {
 		return h.appendDraft(b)

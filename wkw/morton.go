@@ -2,9 +2,9 @@ package wkw
 
 import "github.com/wkwfs/wkwfs/volume"
 
-// MortonIndex returns the index of block b in a cube file: its place in the order of the blocks. b is in blocks, in the
-// order x, y, z, from the start of the cube. The bits of the index are those of z, y and x interleaved, x lowest:
-// … z1 y1 x1 z0 y0 x0. The positions must be ≥ 0 and below 2^21.
+// MortonIndex returns the index of block b in a cube file: its place in the order of the blocks ("High-level
+// description"). b is in blocks, in the order x, y, z, from the start of the cube. The bits of the index are those of
+// z, y and x interleaved, x lowest: … z1 y1 x1 z0 y0 x0. The positions must be ≥ 0 and below 2^21.
 func MortonIndex(b volume.Vec) uint64 {
 	return spread(uint64(b[0])) | spread(uint64(b[1]))<<1 | spread(uint64(b[2]))<<2
 }

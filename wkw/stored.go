@@ -9,8 +9,8 @@ import (
 	"github.com/wkwfs/wkwfs/volume"
 )
 
-// AppendStored appends block b as the file has it, without decoding it, to dst, and returns the longer slice. It does
-// not find damage in the block.
+// AppendStored appends block b, in blocks from the start of the cube, to dst as the file has it, without decoding it.
+// It returns the longer slice. It does not find damage in the block. The errors are those of Fill.
 func (f *File) AppendStored(ctx context.Context, dst []byte, b volume.Vec) ([]byte, error) {
 	if !b.In(f.grid.Blocks()) {
 		return dst, f.outsideError(b)

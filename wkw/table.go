@@ -117,8 +117,9 @@ func twoEntries(p []byte) (first, second uint64) {
 	return binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
 }
 
-// TableOffset returns the offset of entry n of the jump table in the file. The 8 bytes before entry 0 belong to the
-// header, also in the draft.
+// TableOffset returns the offset in the file, in bytes, of entry n of the jump table ("LZ4 compressed blocks"): the
+// little-endian 64-bit end of the block with index n. The 8 bytes before entry 0 belong to the header, also in the
+// draft.
 func (h Header) TableOffset(n uint64) int64 { return int64(h.size() + 8*n) }
 
 // entryBase returns the offset that the entries of the jump table are relative to.

@@ -50,7 +50,7 @@ func (a *axis) UnmarshalJSON(b []byte) error {
 
 type resolution struct {
 	path            string
-	isPlaced        bool // there are transformations, even if they are the identity
+	isTransformed   bool // there are transformations, even if they are the identity
 	transformations []transformation
 }
 
@@ -80,7 +80,7 @@ func parseMultiscale(image object) (*multiscale, error) {
 	}
 	system := ""
 	for _, level := range levels {
-		r := resolution{isPlaced: level.Has(transformationsMember)}
+		r := resolution{isTransformed: level.Has(transformationsMember)}
 		var output string
 		if r.path, err = text(level, "path"); err == nil {
 			r.transformations, output, err = transformations(level)
@@ -144,7 +144,7 @@ func (n *node) image(m *multiscale, category string) ([]chunked.NamedLayer, erro
 		}
 		t := m.transform(r)
 		factor := t.Factor(finest)
-		if !r.isPlaced {
+		if !r.isTransformed {
 			factor = chunked.FactorOfSizes(finestSize, size)
 			t = finest.Coarser(factor)
 		}

@@ -102,7 +102,7 @@ func (m *multiscale) checkTransformations() error {
 // sort sorts the resolutions by the size of their voxels, finest first, as the specification demands and some writers
 // do not. Those without transformations stay in their order.
 func (m *multiscale) sort() {
-	if slices.ContainsFunc(m.resolutions, func(r resolution) bool { return !r.isPlaced }) {
+	if slices.ContainsFunc(m.resolutions, func(r resolution) bool { return !r.isTransformed }) {
 		return
 	}
 	size := func(r resolution) float64 {
@@ -141,7 +141,7 @@ func (m *multiscale) transform(r resolution) (t chunked.Transform) {
 		if at < 0 {
 			continue
 		}
-		if r.isPlaced || len(m.outer) > 0 { // else nothing has a unit
+		if r.isTransformed || len(m.outer) > 0 { // else nothing has a unit
 			t.Unit[i] = chunked.Nanometres(m.axes[at].Unit)
 		}
 		for _, step := range slices.Concat(r.transformations, m.outer) {

@@ -60,7 +60,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	request := copier.Request{Source: remote.Display(path), Path: s.path, Contents: s.contents, Dest: s.dest}
 	open := request.Target
 	if s.dryRun {
-		open = request.Look
+		open = request.DryTarget
 	}
 	target, err := open(info.IsDir())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 	"github.com/wkwfs/wkwfs/volume"
 )
@@ -12,17 +13,10 @@ import (
 // cube is an open cube: the files of its chunks on the channel axis.
 type cube struct {
 	*Mag
-	at      volume.Vec // in cubes
-	parts   []part
+	at      volume.Vec     // in cubes
+	parts   []lattice.File // one has no File if it does not exist
 	info    fs.FileInfo
 	loading chan struct{} // holds an item while a shard index is read
-}
-
-// part is one file of a cube.
-type part struct {
-	name string
-	file fs.File // nil if there is none
-	info fs.FileInfo
 }
 
 var (
@@ -38,14 +32,12 @@ func (m *Mag) OpenCube(c volume.Vec) (volume.CubeFile, error) {
 	opened := &cube{Mag: m, at: c, loading: make(chan struct{}, 1)}
 	var infos []fs.FileInfo
 	for k := range m.eachPart {
-		p := part{name: m.path(c, k)}
-		var err error
-		p.file, p.info, err = vfs.OpenRegular(m.fsys, p.name)
-		if err = vfs.CheckAbsent(m.fsys, ".", p.name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p, err := lattice.OpenFile(m.fsys, m.path(c, k))
+		if err = vfs.CheckAbsent(m.fsys, ".", p.Name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			opened.Close()
 			return nil, err
 		}
-		opened.parts, infos = append(opened.parts, p), append(infos, p.info)
+		opened.parts, infos = append(opened.parts, p), append(infos, p.Info)
 	}
 	var err error
 	if opened.info, err = m.cubeInfo(c, infos); err != nil {
@@ -71,8 +63,8 @@ func (c *cube) Version() vfs.Version { return vfs.VersionOf(c.info) }
 func (c *cube) Speed() vfs.Speed {
 	slowest := vfs.Speed{Near: true, AtOnce: true}
 	for _, p := range c.parts {
-		if p.file != nil {
-			s := vfs.SpeedOf(p.file)
+		if p.File != nil {
+			s := vfs.SpeedOf(p.File)
 			slowest.Late, slowest.Remote = slowest.Late || s.Late, slowest.Remote || s.Remote
 			slowest.Near = slowest.Near && s.Near
 			slowest.AtOnce = slowest.AtOnce && s.AtOnce
@@ -85,8 +77,8 @@ func (c *cube) Speed() vfs.Speed {
 func (c *cube) Close() error {
 	var errs []error
 	for _, p := range c.parts {
-		if p.file != nil {
-			errs = append(errs, p.file.Close())
+		if p.File != nil {
+			errs = append(errs, p.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -95,11 +87,11 @@ func (c *cube) Close() error {
 // checkUnchanged fails with volume.ErrChanged if a file changed since it was opened.
 func (c *cube) checkUnchanged() error {
 	for _, p := range c.parts {
-		if p.file == nil {
+		if p.File == nil {
 			continue
 		}
-		if err := vfs.Unchanged(p.file, p.info); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		if err := p.CheckUnchanged(); err != nil {
+			return err
 		}
 	}
 	return nil

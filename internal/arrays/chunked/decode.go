@@ -85,9 +85,9 @@ func (f *filler) decodeInto(dst []byte, p piece, data []byte) error {
 		return failed
 	}
 	if by := f.array.streamDecoder(); by != nil {
-		piece := pieceBytes
+		piece := codec.Piece
 		if f.Speed().Late {
-			piece = latePieceBytes
+			piece = codec.LatePiece
 		}
 		s := codec.NewStream(int(p.size)-p.header, cmp.Or(f.options.piece, piece), read)
 		defer s.Close()
@@ -109,7 +109,7 @@ const maxHeader = 4 << 10
 // readAt reads bytes of a piece, from a byte of it on.
 func (f *filler) readAt(p piece, b []byte, from int) error {
 	offset := p.offset + int64(from)
-	if err := vfs.ReadFull(f.ctx, f.parts[p.part].file, b, offset); err != nil {
+	if err := vfs.ReadFull(f.ctx, f.parts[p.part].File, b, offset); err != nil {
 		return f.unreadable(p, offset, err)
 	}
 	return nil
@@ -162,14 +162,13 @@ func (m *Mag) layout(channel int, size []int) layout {
 
 // unreadable returns the error for an error of a read at a byte of the file of p.
 func (f *filler) unreadable(p piece, offset int64, err error) error {
-	return fmt.Errorf("%s: %s at byte %d: %w", f.parts[p.part].name, f.partName(f.blocks[p.block].At), offset, err)
+	return f.parts[p.part].Unreadable(f.partName(f.blocks[p.block].At), offset, err)
 }
 
 func (c *cube) undecodable(at volume.Vec, p piece, err error) error {
-	fault := volume.FormatError{File: c.parts[p.part].name, Part: c.partName(at), Offset: p.offset, Err: err}
+	fault := c.parts[p.part].Undecodable(c.partName(at), p.offset, err)
 	if _, unsupported := errors.AsType[*volume.UnsupportedError](err); unsupported {
-		other := volume.UnsupportedError(fault)
-		return &other
+		return (*volume.UnsupportedError)(fault)
 	}
-	return &fault
+	return fault
 }

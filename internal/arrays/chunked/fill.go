@@ -13,13 +13,6 @@ import (
 // maxBatch is the most stored bytes that are read before they are decoded. A larger chunk is read alone.
 const maxBatch = 1 << 20
 
-const (
-	// pieceBytes is how much of a chunk is read at a time if its codec decodes a stream.
-	pieceBytes = 256 << 10
-	// latePieceBytes is the same for sources that answer late.
-	latePieceBytes = 4 << 20
-)
-
 // Fill reads and decodes blocks. The error of a damaged block is a *volume.FormatError. If a file changed since it was
 // opened, the error of all blocks is volume.ErrChanged.
 func (c *cube) Fill(ctx context.Context, blocks []volume.Block, memory func(at volume.Vec) []byte) {
@@ -146,7 +139,7 @@ func (f *filler) readBatch() int {
 // read reads the pieces, which are of one file. Adjacent ones are read together. If that fails, they are read one by
 // one, so that only pieces in a damaged part of the disk have an error.
 func (f *filler) read(batch []piece) {
-	file := f.parts[batch[0].part].file
+	file := f.parts[batch[0].part].File
 	runs := make([]vfs.Range, 0, len(batch))
 	ends := make([]int, 0, len(batch)) // of each run, in pieces
 	for i, p := range batch {
@@ -175,7 +168,7 @@ func (f *filler) read(batch []piece) {
 
 // readAlone reads pieces of a run that failed.
 func (f *filler) readAlone(run []piece, err error) {
-	file := f.parts[run[0].part].file
+	file := f.parts[run[0].part].File
 	for _, p := range run {
 		if len(run) > 1 {
 			err = vfs.ReadFull(f.ctx, file, p.data, p.offset)

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/wkwfs/wkwfs/internal/small/lru"
+	"github.com/wkwfs/wkwfs/internal/arrays/lattice"
 	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/vfs"
-	"github.com/wkwfs/wkwfs/volume"
 )
 
 const (
@@ -75,28 +73,14 @@ const sound = -1
 
 // indexes keeps the most recently used pages of shard indexes within a budget of bytes.
 type indexes struct {
+	*lattice.Indexes[indexKey, byte]
 	page, piece int // bytes; a piece is one page or several
 	reading     *semaphore.Weighted
-
-	mu   sync.Mutex
-	kept *lru.Cache[indexKey, []byte]
 }
 
 func newIndexes(budget int64, page, piece int) *indexes {
-	return &indexes{page: page, piece: piece, reading: semaphore.NewWeighted(max(indexReading, int64(piece))),
-		kept: lru.New[indexKey, []byte](budget)}
-}
-
-func (x *indexes) get(key indexKey) ([]byte, bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.kept.Get(key)
-}
-
-func (x *indexes) add(key indexKey, page []byte) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.kept.Put(key, page, int64(cap(page))+256)
+	return &indexes{lattice.NewIndexes[indexKey, byte](budget), page, piece,
+		semaphore.NewWeighted(max(indexReading, int64(piece)))}
 }
 
 // indexOf returns the index of the shard that has a level and lies at the extent of p. outer is the size of the shard
@@ -110,16 +94,16 @@ func (c *cube) indexOf(p piece, level int, outer []int) (shardIndex, error) {
 	x.at = p.offset + x.indexAt(p.size, x.stored)
 	file := c.parts[p.part]
 	if int64(x.stored) > p.size {
-		return x, &volume.FormatError{File: file.name, Part: "shard index", Offset: p.offset,
-			Expected: fmt.Sprintf("%d bytes", x.stored), Found: fmt.Sprintf("a shard of %d", p.size)}
+		return x, file.Broken("shard index", p.offset, fmt.Sprintf("%d bytes", x.stored),
+			fmt.Sprintf("a shard of %d", p.size))
 	}
-	x.key = indexKey{mag: c.Mag, version: vfs.VersionOf(file.info), offset: p.offset, level: level}
+	x.key = indexKey{mag: c.Mag, version: vfs.VersionOf(file.Info), offset: p.offset, level: level}
 	return x, nil
 }
 
 // page returns the page that key names. One goroutine at a time reads indexes of the cube. Others wait for it.
 func (c *cube) page(ctx context.Context, p piece, x shardIndex) ([]byte, error) {
-	if page, ok := c.indexes.get(x.key); ok {
+	if page, ok := c.indexes.Get(x.key); ok {
 		return page, nil
 	}
 	select {
@@ -128,7 +112,7 @@ func (c *cube) page(ctx context.Context, p piece, x shardIndex) ([]byte, error) 
 		return nil, ctx.Err()
 	}
 	defer func() { <-c.loading }()
-	if page, ok := c.indexes.get(x.key); ok {
+	if page, ok := c.indexes.Get(x.key); ok {
 		return page, nil
 	}
 	read := c.readIndex
@@ -148,24 +132,24 @@ func (c *cube) page(ctx context.Context, p piece, x shardIndex) ([]byte, error) 
 // isSound reports whether the checksum of an index is known to be right.
 func (c *cube) isSound(key indexKey) bool {
 	key.page = sound
-	_, ok := c.indexes.get(key)
+	_, ok := c.indexes.Get(key)
 	return ok
 }
 
 // readPage reads the page that key names.
-func (c *cube) readPage(ctx context.Context, file part, x shardIndex) ([]byte, error) {
+func (c *cube) readPage(ctx context.Context, file lattice.File, x shardIndex) ([]byte, error) {
 	start := x.key.page * c.indexes.page
 	page := make([]byte, min(c.indexes.page, x.bytes-start))
 	if err := x.read(ctx, file, page, start); err != nil {
 		return nil, err
 	}
-	c.indexes.add(x.key, page)
+	c.indexes.Add(x.key, page)
 	return page, nil
 }
 
 // readIndex reads all of the index of a shard (Zarr v3, "sharding codec", "Binary shard format"), in pieces, and checks
 // it. It keeps the page that key names, and all others of an index of one piece.
-func (c *cube) readIndex(ctx context.Context, file part, x shardIndex) (wanted []byte, err error) {
+func (c *cube) readIndex(ctx context.Context, file lattice.File, x shardIndex) (wanted []byte, err error) {
 	size := min(c.indexes.piece, x.bytes) + x.stored - x.bytes
 	if err := c.indexes.reading.Acquire(ctx, int64(size)); err != nil {
 		return nil, err
@@ -184,7 +168,7 @@ func (c *cube) readIndex(ctx context.Context, file part, x shardIndex) (wanted [
 			return nil, err
 		}
 		if sum, err = checkSums(sum, b, n); err != nil {
-			return nil, &volume.FormatError{File: file.name, Part: "shard index", Offset: x.at, Err: err}
+			return nil, file.Undecodable("shard index", x.at, err)
 		}
 		for at := 0; at < n; at += c.indexes.page {
 			if number := (start + at) / c.indexes.page; number == x.key.page || x.bytes <= c.indexes.piece {
@@ -199,18 +183,14 @@ func (c *cube) readIndex(ctx context.Context, file part, x shardIndex) (wanted [
 	for n, page := range pages {
 		key := x.key
 		key.page = n
-		c.indexes.add(key, page)
+		c.indexes.Add(key, page)
 	}
 	return wanted, nil
 }
 
 // read reads stored bytes of the index, from a byte of it on.
-func (x shardIndex) read(ctx context.Context, file part, p []byte, start int) error {
-	at := x.at + int64(start)
-	if err := vfs.ReadFull(ctx, file.file, p, at); err != nil {
-		return fmt.Errorf("%s: shard index at byte %d: %w", file.name, at, err)
-	}
-	return nil
+func (x shardIndex) read(ctx context.Context, file lattice.File, p []byte, start int) error {
+	return file.ReadFull(ctx, p, x.at+int64(start), "shard index")
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

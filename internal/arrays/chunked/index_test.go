@@ -182,7 +182,7 @@ func TestLargeIndex(t *testing.T) {
 					reads.n, c.reads)
 			}
 		}
-		if cost := m.indexes.kept.Cost(); cost > 3*(page+256) {
+		if _, cost := m.indexes.Used(); cost > 3*(page+256) {
 			t.Errorf("%d bytes are kept", cost)
 		}
 		if checksums == 0 {

@@ -80,10 +80,10 @@ func (c *cube) locatePiece(ctx context.Context, b volume.Vec, k int) (p piece, o
 		first[at] -= part * a.Chunk[at]
 	}
 	file := c.parts[p.part]
-	if file.file == nil {
+	if file.File == nil {
 		return p, false, nil
 	}
-	p.size = file.info.Size()
+	p.size = file.Info.Size()
 	outer := a.Chunk
 	for level, s := range a.Shards {
 		e, err := c.entry(ctx, p, level, outer, first)
@@ -121,7 +121,7 @@ func (m *Mag) WorkMemory(volume.Grid) int {
 	work := codec.Scratch(m.array.Codecs, n)
 	switch stored := m.storedLimit(m.part); {
 	case m.array.streamDecoder() != nil:
-		work += min(stored, latePieceBytes)
+		work += min(stored, codec.LatePiece)
 	case m.array.partDecoder() != (codec.Raw{}):
 		work += stored
 	}
@@ -170,11 +170,8 @@ func (c *cube) entry(ctx context.Context, p piece, level int, outer, first []int
 	e := s.entry(page, n*entryBytes%c.indexes.page)
 	indexAt := s.indexAt(p.size, index.stored)
 	if expected := e.misplaced(p.size, indexAt, indexAt+int64(index.stored)); expected != "" {
-		return e, &volume.FormatError{
-			File: c.parts[p.part].name, Part: fmt.Sprintf("shard index, entry %d,", n),
-			Offset:   p.offset + indexAt + int64(entryBytes*n),
-			Expected: expected, Found: fmt.Sprintf("%d bytes at byte %d", e.size, e.offset),
-		}
+		return e, c.parts[p.part].Broken(fmt.Sprintf("shard index, entry %d,", n), index.at+int64(entryBytes*n), expected,
+			fmt.Sprintf("%d bytes at byte %d", e.size, e.offset))
 	}
 	return e, nil
 }
@@ -196,6 +193,5 @@ func (e entry) misplaced(n, start, end int64) string {
 func (c *cube) partName(b volume.Vec) string { return "chunk " + c.blockBox(b).String() }
 
 func (c *cube) broken(b volume.Vec, p piece, expected, found string) error {
-	return &volume.FormatError{File: c.parts[p.part].name, Part: c.partName(b), Offset: p.offset, Expected: expected,
-		Found: found}
+	return c.parts[p.part].Broken(c.partName(b), p.offset, expected, found)
 }

@@ -18,6 +18,13 @@ type StreamDecoder interface {
 
 var _, _ StreamDecoder = Gzip{}, Zlib{}
 
+const (
+	// Piece is how many stored bytes of a large chunk are read at a time.
+	Piece = 256 << 10
+	// LatePiece is the same for sources that answer late.
+	LatePiece = 4 << 20
+)
+
 // Stream reads stored bytes in pieces.
 type Stream struct {
 	size   int                          // of the stored bytes

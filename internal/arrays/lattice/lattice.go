@@ -1,6 +1,28 @@
-// Package lattice numbers the chunks of a mag, keeps sets of their positions in little memory, and lists what a store
-// of chunks has as the cubes of a mag. Files of chunks and shards of Precomputed are such stores. A shard of Zarr is
-// one cube.
+// Package lattice has what stores of encoded chunks share. It numbers the chunks of a mag, keeps sets of their
+// positions in little memory, and lists the chunks of a [Store] as the cubes of a mag. A [File] is an open file of
+// chunks, and [Indexes] keeps parts of the indexes of shards.
+//
+// # Two kinds of shards
+//
+// Precomputed and Zarr both have shards: files of many encoded chunks, with an index. A chunk of Precomputed is a cube,
+// and its shard is a part of a [Store]. A shard of Zarr is a cube, and its chunks are the blocks. They cannot be of one
+// kind:
+//
+//   - A shard of Zarr has the chunks of a box, and its name is the position of the box. So a listing of the directory
+//     says which cubes there are, and the attributes of a file say which version a cube has. If its chunks were cubes,
+//     a listing would have to read the index of each shard, of up to 64 MiB, and a mag would usually have 32,768 times
+//     as many cubes.
+//   - A shard of Precomputed has the chunks of a hash. They need not be a box, and only the indexes say which chunks
+//     there are.
+//   - An index of Zarr has an entry for each chunk, and one checksum. It is read once to check it, and then in pages.
+//     An index of Precomputed is a list of chunks in which each entry depends on the one before, and may be compressed.
+//     It is read as a whole.
+//
+// # Listings
+//
+// Each store keeps its own positions, because each learns of changes in another way, and with other requests: of files
+// in one directory the time of that directory tells, of shards of Precomputed the versions of all shards, and a tree of
+// chunks has to be walked again.
 package lattice
 
 import (

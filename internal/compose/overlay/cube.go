@@ -22,8 +22,8 @@ type cube struct {
 	grid  volume.Grid
 	info  fs.FileInfo
 
-	placed sync.Once
-	places places // of the parts; set by placed
+	listed sync.Once
+	places places // of the parts; set by listed
 }
 
 var (
@@ -126,7 +126,7 @@ type touching struct {
 
 // aboveOf returns the parts that overlap with blocks, in their order.
 func (f *cube) aboveOf(blocks []volume.Block) (found []touching) {
-	f.placed.Do(func() { f.places = placesOf(f.parts, f.grid) })
+	f.listed.Do(func() { f.places = placesOf(f.parts, f.grid) })
 	touched := map[int][]int{} // blocks by parts
 	for i, b := range blocks {
 		f.places.of(b.At, func(part int) {

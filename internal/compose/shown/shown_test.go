@@ -132,20 +132,20 @@ func TestReservedNames(t *testing.T) {
 				checkShown(t, mounted, path.Join(c.below, name, c.mag), "bbbbbbbb", !hidden)
 				checkCopy(t, mounted, path.Join(c.below, name, c.mag), !hidden)
 				checkListings(t, mounted, ".")
-				if said := strings.Contains(log.String(), "not shown"); said != hidden {
+				if shown := strings.Contains(log.String(), "not shown"); shown != hidden {
 					t.Errorf("the log says %s", log.String())
 				}
 				r, err := inspect.Source("source", root, 1, gaps.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if said := slices.ContainsFunc(r.NotShown,
-					func(o inspect.Omitted) bool { return o.Name == path.Join(c.below, name) }); said != hidden {
+				if shown := slices.ContainsFunc(r.NotShown,
+					func(o inspect.Omitted) bool { return o.Name == path.Join(c.below, name) }); shown != hidden {
 					t.Errorf("info says %+v", r.NotShown)
 				}
 				found := check.Unshown(root)
-				if said := slices.ContainsFunc(found,
-					func(f check.Finding) bool { return f.Path == path.Join(c.below, name) }); said != hidden ||
+				if shown := slices.ContainsFunc(found,
+					func(f check.Finding) bool { return f.Path == path.Join(c.below, name) }); shown != hidden ||
 					len(found) > 1 {
 					t.Errorf("check says %+v", found)
 				}

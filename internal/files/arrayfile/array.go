@@ -76,7 +76,7 @@ func (a *Array) warn(format string, args ...any) {
 	a.Warnings = append(a.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Close closes the files.
+// Close closes the files. Later reads open those that they need, and fail if one has changed.
 func (a *Array) Close() error {
 	var all []error
 	for _, f := range a.files {

@@ -13,8 +13,8 @@ func (a *Array) describeMask(format string) {
 	}
 }
 
-// describeBits calls describeMask if the pixels of the page have one bit.
-func (a *Array) describeBits(p *tiffPage) {
+// describe calls describeMask if the pixels of the page have one bit.
+func (p *tiffPage) describe(a *Array) {
 	if !p.packed {
 		return
 	}

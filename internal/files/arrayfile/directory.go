@@ -1,18 +1,12 @@
 package arrayfile
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 )
-
-// suffixes has the formats of the files of a directory, by the ends of their names in lower case.
-var suffixes = map[string]string{
-	".tif": "TIFF", ".tiff": "TIFF", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG",
-}
 
 // openDirectory opens the pictures of a directory. Each is a plane.
 func openDirectory(a *Array, _ string) error {
@@ -26,14 +20,14 @@ func openDirectory(a *Array, _ string) error {
 		if err != nil {
 			return err
 		}
-		p, err := a.openPlane(f, i == 0)
+		p, err := openPlane(a, f, i == 0)
 		f.drop() // read-only: nothing can be lost
 		if err != nil {
 			return err
 		}
 		all = append(all, p)
 	}
-	a.warnOfGaps(names)
+	warnOfGaps(a, names)
 	return a.setPlanes(all)
 }
 
@@ -47,8 +41,8 @@ func pictures(dir directory) (names []string, err error) {
 	var refused error
 	for _, e := range entries {
 		name := e.Name()
-		format, ok := suffixes[strings.ToLower(filepath.Ext(name))]
-		if !ok || strings.HasPrefix(name, ".") {
+		format := pictureFormat(name)
+		if format == "" || strings.HasPrefix(name, ".") {
 			if refused == nil {
 				refused = RefuseName(name)
 			}
@@ -79,20 +73,27 @@ func pictures(dir directory) (names []string, err error) {
 }
 
 // openPlane opens a file of a directory. The first one describes the array.
-func (a *Array) openPlane(f *file, first bool) (plane, error) {
+func openPlane(a *Array, f *file, first bool) (plane, error) {
 	start, err := f.start()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case isTIFF(start):
-		return a.openTIFFPlane(f, first)
-	case bytes.HasPrefix(start, []byte(pngMagic)):
-		return a.openPNG(f)
-	case bytes.HasPrefix(start, []byte(jpegMagic)):
-		return openJPEG(f)
+	}
+	if by, ok := formatOf(start); ok && by.plane != nil {
+		return by.plane(a, f, first)
 	}
 	return nil, invalid(f.Name(), "magic", 0, "that of a TIFF, PNG or JPEG file",
 		fmt.Sprintf("%q", start[:min(len(start), 4)]))
+}
+
+// pictureFormat returns the name of the format of pictures that the name of a file shows; "" if it shows none.
+func pictureFormat(name string) string {
+	suffix := strings.ToLower(filepath.Ext(name))
+	for _, by := range formats {
+		if slices.Contains(by.suffixes, suffix) {
+			return by.name
+		}
+	}
+	return ""
 }
 
 // compareNatural compares names with the numbers in them by value: z9 is before z10.

@@ -11,7 +11,7 @@ import (
 var digitsPattern = regexp.MustCompile(`[0-9]+`)
 
 // warnOfGaps warns if the names of the planes of a directory skip a number: a plane may be missing.
-func (a *Array) warnOfGaps(names []string) {
+func warnOfGaps(a *Array, names []string) {
 	numbers := planeNumbers(names)
 	if len(numbers) < 3 {
 		return

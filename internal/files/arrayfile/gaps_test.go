@@ -17,7 +17,7 @@ func TestGaps(t *testing.T) {
 		"the same two": {"z1.tif", "z01.tif", "z2.tif"},
 	} {
 		a := &Array{}
-		a.warnOfGaps(names)
+		warnOfGaps(a, names)
 		if wanted := len(want) > 20; wanted != (len(a.Warnings) == 1 && a.Warnings[0] == want) ||
 			!wanted && len(a.Warnings) > 0 {
 			t.Errorf("%q: got %q, want %q", names, a.Warnings, want)

@@ -48,26 +48,26 @@ func (i imageJ) count(name string) int {
 	return 1
 }
 
-// describeImageJ reads spacing and position. The resolution of other TIFF files is for printing, and rarely correct.
-func (a *Array) describeImageJ(d *tiffDirectory, values imageJ) {
-	unit := unitOf(unescaped(values["unit"]))
+// describe reads spacing and position. The resolution of other TIFF files is for printing, and rarely correct.
+func (i imageJ) describe(a *Array, d *tiffDirectory) {
+	unit := unitOf(unescaped(i["unit"]))
 	if x, y := d.rational(tiff.TagXResolution), d.rational(tiff.TagYResolution); x > 0 && y > 0 {
 		a.Grid.Spacing = [3]float64{validSpacing(unit / x), validSpacing(unit / y),
-			validSpacing(unit * values.number("spacing"))}
+			validSpacing(unit * i.number("spacing"))}
 	}
-	if values["xorigin"] != "" || values["yorigin"] != "" || values["zorigin"] != "" {
+	if i["xorigin"] != "" || i["yorigin"] != "" || i["zorigin"] != "" {
 		// ImageJ stores the pixel at which its calibrated coordinates are 0.
-		at := [3]float64{-values.number("xorigin"), -values.number("yorigin"), -values.number("zorigin")}
+		at := [3]float64{-i.number("xorigin"), -i.number("yorigin"), -i.number("zorigin")}
 		a.setPosition(d.f.Name(), at, [3]float64{1, 1, 1})
 	}
 }
 
-// arrangeImageJ returns the planes of a stack. Its pages have the order channel, slice, frame; the first is fastest. A
-// stack above 4 GiB has one page, and the others follow without directories.
-func (a *Array) arrangeImageJ(d *tiffDirectory, values imageJ, pages []plane) ([]plane, error) {
-	a.describeImageJ(d, values)
-	images, channels := values.count("images"), values.count("channels")
-	slices, frames := values.count("slices"), values.count("frames")
+// arrange implements [arrangement]. It returns the planes of a stack. Its pages have the order channel, slice, frame;
+// the first is fastest. A stack above 4 GiB has one page, and the others follow without directories.
+func (i imageJ) arrange(a *Array, d *tiffDirectory, pages []plane) ([]plane, error) {
+	i.describe(a, d)
+	images, channels := i.count("images"), i.count("channels")
+	slices, frames := i.count("slices"), i.count("frames")
 	if len(pages) == 1 && images > 1 {
 		var err error
 		if pages, err = repeat(pages[0], images); err != nil {

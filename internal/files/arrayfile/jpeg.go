@@ -13,8 +13,11 @@ import (
 
 const jpegMagic = "\xff\xd8\xff"
 
+var jpegFormat = format{name: "JPEG", is: startsWith(jpegMagic), open: asPlane(openJPEG), plane: openJPEG,
+	suffixes: []string{".jpg", ".jpeg"}}
+
 // openJPEG reads the header of a JPEG file, which is gray or in colour.
-func openJPEG(f *file) (plane, error) {
+func openJPEG(_ *Array, f *file, _ bool) (plane, error) {
 	r, done, err := f.reader()
 	if err != nil {
 		return nil, err

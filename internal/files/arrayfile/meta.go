@@ -85,21 +85,23 @@ func (h *metaHeader) flag(field string) bool {
 	return value != "" && strings.ContainsRune("Tt1", rune(value[0])) // as MetaIO does
 }
 
+var metaFormat = format{is: isMetaImage, open: openMetaImage}
+
 // openMetaImage reads the header of a MetaImage. The voxels follow the header, or are in one file in the same
 // directory.
-func (a *Array) openMetaImage(f *file) error {
-	h, err := readMetaImage(f)
+func openMetaImage(a *Array, in input) error {
+	h, err := readMetaImage(in.file)
 	if err != nil {
 		return err
 	}
-	axes, err := a.describeMetaImage(h)
+	axes, err := h.describe(a)
 	if err != nil {
 		return err
 	}
-	if err := a.readPositionMetaImage(h, axes); err != nil {
+	if err := h.readPosition(a, axes); err != nil {
 		return err
 	}
-	s := section{file: f, offset: h.end, exact: true}
+	s := section{file: in.file, offset: h.end, exact: true}
 	if name := h.fields["ElementDataFile"]; !strings.EqualFold(name, "LOCAL") {
 		if !isSibling(name) || strings.HasPrefix(name, "LIST") || strings.Contains(name, "%") {
 			return h.bad("ElementDataFile", "LOCAL, or the name of one file in the same directory")
@@ -134,8 +136,8 @@ func (h *metaHeader) headerSize(s section, g volume.Grid) (int64, error) {
 	return n, nil
 }
 
-// describeMetaImage reads the type and the size. It returns the number of axes.
-func (a *Array) describeMetaImage(h *metaHeader) (int, error) {
+// describe reads the type and the size. It returns the number of axes.
+func (h *metaHeader) describe(a *Array) (int, error) {
 	if value := h.fields["ObjectType"]; value != "" && value != "Image" {
 		return 0, h.bad("ObjectType", "Image")
 	}

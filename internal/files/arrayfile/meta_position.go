@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// readPositionMetaImage reads spacing and origin. Lengths are in mm, as all readers take them, unless DistanceUnits
+// readPosition reads spacing and origin. Lengths are in mm, as all readers take them, unless DistanceUnits
 // says otherwise.
-func (a *Array) readPositionMetaImage(h *metaHeader, axes int) error {
+func (h *metaHeader) readPosition(a *Array, axes int) error {
 	field := h.first("ElementSpacing", "ElementSize")
 	if h.fields[field] == "" {
 		return nil

@@ -67,16 +67,19 @@ func (h *mrcHeader) bad(field string, at int, expected string, found any) error 
 	return invalid(h.file, field, int64(at), expected, fmt.Sprint(found))
 }
 
-// openMRC reads the header of an MRC file from its first bytes. If f is compressed by gzip, packed is its stream.
-func (a *Array) openMRC(f *file, start []byte, packed *stream) error {
-	h := &mrcHeader{file: f.Name(), bytes: start, order: binary.LittleEndian}
+var mrcFormat = format{is: isMRC, open: openMRC, packs: true}
+
+// openMRC reads the header of an MRC file.
+func openMRC(a *Array, in input) error {
+	f, packed := in.file, in.packed
+	h := &mrcHeader{file: f.Name(), bytes: in.start, order: binary.LittleEndian}
 	if h.isBigEndian() {
 		h.order, a.bigEndian = binary.BigEndian, true
 	}
-	if err := a.describeMRC(h); err != nil {
+	if err := h.describe(a); err != nil {
 		return err
 	}
-	a.readPositionMRC(h)
+	h.readPosition(a)
 	s := section{file: f, stream: packed, half: h.number(mrcMode) == 12}
 	if packed != nil {
 		s.encoding = gzipEncoding
@@ -107,7 +110,7 @@ func (h *mrcHeader) isBigEndian() bool {
 	return true
 }
 
-func (a *Array) describeMRC(h *mrcHeader) error {
+func (h *mrcHeader) describe(a *Array) error {
 	for axis := range 3 {
 		n := h.signed(mrcN + 4*axis)
 		if n < 1 {
@@ -139,8 +142,8 @@ func (a *Array) describeMRC(h *mrcHeader) error {
 	return nil
 }
 
-// readPositionMRC reads spacing and position. Programs without a voxel size write one of 1 Å.
-func (a *Array) readPositionMRC(h *mrcHeader) {
+// readPosition reads spacing and position. Programs without a voxel size write one of 1 Å.
+func (h *mrcHeader) readPosition(a *Array) {
 	var pitch [3]float64 // Å
 	for axis := range 3 {
 		if m := h.signed(mrcM + 4*axis); m > 0 {

@@ -87,9 +87,12 @@ func (h *niftiHeader) bad(field string, at int, expected string, found any) erro
 	return invalid(h.file, field, int64(at), expected, fmt.Sprint(found))
 }
 
-// openNIfTI reads the header of a NIfTI-1 or NIfTI-2 image from the first bytes of f. The voxels are in the same file,
-// or in a second file whose name ends with .img. If f is compressed by gzip, packed is its stream.
-func (a *Array) openNIfTI(f *file, start []byte, packed *stream) error {
+var niftiFormat = format{is: isNIfTI, open: openNIfTI, packs: true}
+
+// openNIfTI reads the header of a NIfTI-1 or NIfTI-2 image. The voxels are in the same file, or in a second file whose
+// name ends with .img.
+func openNIfTI(a *Array, in input) error {
+	f, start, packed := in.file, in.start, in.packed
 	h := &niftiHeader{file: f.Name(), bytes: start, order: binary.LittleEndian}
 	if n := binary.BigEndian.Uint32(start); n == nifti.Size1 || n == nifti.Size2 {
 		h.order, a.bigEndian = binary.BigEndian, true
@@ -106,10 +109,10 @@ func (a *Array) openNIfTI(f *file, start []byte, packed *stream) error {
 	if err != nil {
 		return err
 	}
-	if err := a.describeNIfTI(h); err != nil {
+	if err := h.describe(a); err != nil {
 		return err
 	}
-	a.readPositionNIfTI(h)
+	h.readPosition(a)
 	s := section{file: f, stream: packed}
 	if packed != nil {
 		s.encoding = gzipEncoding
@@ -119,7 +122,7 @@ func (a *Array) openNIfTI(f *file, start []byte, packed *stream) error {
 		if packed != nil {
 			return h.bad("magic", h.magicAt, "header and voxels in one file, or a pair without compression", "a pair")
 		}
-		if s.file, err = a.openImage(f.Name()); err != nil {
+		if s.file, err = openImage(a, f.Name()); err != nil {
 			return err
 		}
 		least = 0
@@ -153,7 +156,7 @@ func (h *niftiHeader) checkMagic() (pair bool, err error) {
 }
 
 // openImage opens the second file of a pair: the name of the header with .img.
-func (a *Array) openImage(header string) (*file, error) {
+func openImage(a *Array, header string) (*file, error) {
 	suffix := filepath.Ext(header)
 	image := ".img"
 	if suffix == strings.ToUpper(suffix) {
@@ -170,7 +173,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-func (a *Array) describeNIfTI(h *niftiHeader) error {
+func (h *niftiHeader) describe(a *Array) error {
 	code := h.order.Uint16(h.bytes[h.datatype:])
 	var ok bool
 	a.Grid.Type, ok = nifti.ParseDatatype(code)

@@ -6,9 +6,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/fileformat/nifti"
 )
 
-// readPositionNIfTI reads spacing and position, from the sform if there is one, else from the qform. If the axes are
+// readPosition reads spacing and position, from the sform if there is one, else from the qform. If the axes are
 // rotated or mirrored, the spacing is that of pixdim.
-func (a *Array) readPositionNIfTI(h *niftiHeader) {
+func (h *niftiHeader) readPosition(a *Array) {
 	unit, ok := niftiUnits[h.code(h.units)&7]
 	if !ok {
 		unit = niftiUnits[nifti.UnitMM] // as NIfTI's own tools do

@@ -22,10 +22,13 @@ const (
 var npyDict = regexp.MustCompile(`^\{\s*((?:'[a-z_]+':\s*(?:'[^']*'|True|False|\([0-9L, ]*\))\s*,?\s*){3})\}\s*$`)
 var npyPair = regexp.MustCompile(`'([a-z_]+)':\s*(?:'([^']*)'|(True|False)|\(([0-9L, ]*)\))`)
 
+var npyFormat = format{is: startsWith(npyMagic), open: openNPY}
+
 // openNPY reads the header of a NumPy array file, formats 1.0 to 3.0. The axes of an array in Fortran order are (X, Y,
 // Z) or (C, X, Y, Z). Those of an array in C order are assumed to be reversed: (Z, Y, X) or (Z, Y, X, C). Two axes are
 // one plane.
-func (a *Array) openNPY(f *file) error {
+func openNPY(a *Array, in input) error {
+	f := in.file
 	text, at, err := npyText(f)
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func (a *Array) openNPY(f *file) error {
 	for _, pair := range npyPair.FindAllStringSubmatch(body[1], -1) {
 		values[pair[1]] = pair[2] + pair[3] + pair[4]
 	}
-	half, err := a.setDescr(values["descr"])
+	half, err := setDescr(a, values["descr"])
 	if err != nil {
 		return bad("descr", "numbers of 8 to 64 bits or bool", strconv.Quote(values["descr"]))
 	}
@@ -67,7 +70,7 @@ func (a *Array) openNPY(f *file) error {
 }
 
 // setDescr sets the type of the values. half is true if they are float16, which become float32.
-func (a *Array) setDescr(descr string) (half bool, err error) {
+func setDescr(a *Array, descr string) (half bool, err error) {
 	switch descr {
 	case "|b1":
 		a.Grid.Type = volume.Uint8

@@ -34,13 +34,16 @@ var nrrdEncodings = map[string]encoding{
 	"raw": rawEncoding, "gzip": gzipEncoding, "gz": gzipEncoding, "bzip2": bzip2Encoding, "bz2": bzip2Encoding,
 }
 
+var nrrdFormat = format{is: startsWith(nrrd.Magic), open: openNRRD}
+
 // openNRRD reads the header of an NRRD file. The voxels follow the header, or are in one file in the same directory.
-func (a *Array) openNRRD(f *file) error {
+func openNRRD(a *Array, in input) error {
+	f := in.file
 	h, err := readNRRD(f)
 	if err != nil {
 		return err
 	}
-	if err := a.describeNRRD(h); err != nil {
+	if err := h.describe(a); err != nil {
 		return err
 	}
 	data, offset := f, h.end
@@ -54,7 +57,7 @@ func (a *Array) openNRRD(f *file) error {
 		}
 		offset = 0
 	}
-	s, err := a.sectionNRRD(h, data, offset)
+	s, err := h.section(a, data, offset)
 	if err != nil {
 		return err
 	}
@@ -66,8 +69,8 @@ func isSibling(name string) bool {
 	return name != "" && name != "." && name != ".." && name == filepath.Base(name)
 }
 
-// sectionNRRD returns where the voxels are in a file. Lines are skipped before decompression, bytes after it.
-func (a *Array) sectionNRRD(h *nrrdHeader, f *file, offset int64) (s section, err error) {
+// section returns where the voxels are in a file. Lines are skipped before decompression, bytes after it.
+func (h *nrrdHeader) section(a *Array, f *file, offset int64) (s section, err error) {
 	s = section{file: f, offset: offset, exact: true}
 	s.encoding = nrrdEncodings[strings.ToLower(h.fields["encoding"])]
 	lines, err := h.skip("line skip", 0)
@@ -166,7 +169,7 @@ func nrrdField(name string) string {
 	return name
 }
 
-func (a *Array) describeNRRD(h *nrrdHeader) error {
+func (h *nrrdHeader) describe(a *Array) error {
 	var ok bool
 	if a.Grid.Type, ok = nrrd.ParseType(h.fields["type"]); !ok {
 		return h.bad("type", "numbers of 8 to 64 bits")
@@ -191,7 +194,7 @@ func (a *Array) describeNRRD(h *nrrdHeader) error {
 	if h.segments {
 		a.Labels = Labels{Segmentation, "segments in the NRRD"}
 	}
-	return a.readPositionNRRD(h, channels, len(axes))
+	return h.readPosition(a, channels, len(axes))
 }
 
 // channels reports whether the first of the axes is that of channels. All others must be axes in space. Of three axes

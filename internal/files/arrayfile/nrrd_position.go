@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// readPositionNRRD reads spacing and origin. A spacing without a unit is not used. That of an axis is the length of its
+// readPosition reads spacing and origin. A spacing without a unit is not used. That of an axis is the length of its
 // direction, also if the axes are rotated or mirrored.
-func (a *Array) readPositionNRRD(h *nrrdHeader, channels bool, axes int) error {
+func (h *nrrdHeader) readPosition(a *Array, channels bool, axes int) error {
 	words := vectorsOf(h.fields["space directions"])
 	if channels {
 		axes--
@@ -21,7 +21,7 @@ func (a *Array) readPositionNRRD(h *nrrdHeader, channels bool, axes int) error {
 	}
 	switch len(words) {
 	case 0:
-		return a.readSpacingsNRRD(h, channels, axes)
+		return h.readSpacings(a, channels, axes)
 	case axes:
 	default:
 		return h.bad("space directions", fmt.Sprintf("%d vectors", axes))
@@ -71,8 +71,8 @@ func lengthOf(direction []float64, units []string) float64 {
 	return length
 }
 
-// readSpacingsNRRD reads the older form of spacing and origin.
-func (a *Array) readSpacingsNRRD(h *nrrdHeader, channels bool, axes int) error {
+// readSpacings reads the older form of spacing and origin.
+func (h *nrrdHeader) readSpacings(a *Array, channels bool, axes int) error {
 	spacings, err := h.perAxis("spacings", channels, axes)
 	if spacings == nil {
 		return err

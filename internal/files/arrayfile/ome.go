@@ -74,7 +74,7 @@ func isOME(description string) bool {
 
 // openOME reads the metadata of an image, and adds the pages of other files that have planes of it. They lie in the
 // directory of the file.
-func (a *Array) openOME(p *tiffPages, description string) (*omeSet, error) {
+func openOME(a *Array, p *tiffPages, description string) (*omeSet, error) {
 	d, own := p.first, []string{""}
 	o, err := parseOME(d, description)
 	if err != nil {
@@ -82,7 +82,7 @@ func (a *Array) openOME(p *tiffPages, description string) (*omeSet, error) {
 	}
 	uuid := o.UUID
 	if o.Binary != nil {
-		if o, err = a.readMetadata(d, o.Binary.File); err != nil {
+		if o, err = readMetadata(a, d, o.Binary.File); err != nil {
 			return nil, err
 		}
 	} else {
@@ -97,14 +97,14 @@ func (a *Array) openOME(p *tiffPages, description string) (*omeSet, error) {
 			own = append(own, piece.file()) // the file may have another name now
 		}
 	}
-	if a.isAlone(s, len(p.all)) {
+	if s.isAlone(a, len(p.all)) {
 		own = append(own, s.Pieces[0].file())
 	}
 	for _, name := range own {
 		s.files[name] = pageRange{0, len(p.all)}
 	}
 	for _, piece := range s.Pieces {
-		if err := a.addFile(p, s, piece.file()); err != nil {
+		if err := s.addFile(a, p, piece.file()); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +113,7 @@ func (a *Array) openOME(p *tiffPages, description string) (*omeSet, error) {
 
 // isAlone reports whether a file with n pages has all planes: the only file that is named does not exist, so it is this
 // one under an older name.
-func (a *Array) isAlone(s *omeSet, n int) bool {
+func (s *omeSet) isAlone(a *Array, n int) bool {
 	stacks := n / max(s.SizeZ, 1) // of planes
 	if len(s.Pieces) == 0 || stacks*s.SizeZ != n || stacks != s.SizeT*s.SizeC && stacks != s.SizeT {
 		return false
@@ -127,7 +127,7 @@ func (a *Array) isAlone(s *omeSet, n int) bool {
 }
 
 // addFile adds the pages of a file, once.
-func (a *Array) addFile(p *tiffPages, s *omeSet, name string) error {
+func (s *omeSet) addFile(a *Array, p *tiffPages, name string) error {
 	if _, known := s.files[name]; known {
 		return nil
 	}
@@ -161,7 +161,7 @@ func parseOME(d *tiffDirectory, text string) (o omeXML, err error) {
 }
 
 // readMetadata reads the OME-XML of another file in the directory: a file of its own, or the description of a TIFF.
-func (a *Array) readMetadata(d *tiffDirectory, name string) (o omeXML, err error) {
+func readMetadata(a *Array, d *tiffDirectory, name string) (o omeXML, err error) {
 	if !isSibling(name) {
 		return o, d.bad("MetadataFile", d.at, "the name of a file in the same directory", fmt.Sprintf("%q", name))
 	}
@@ -195,8 +195,9 @@ func (a *Array) readMetadata(d *tiffDirectory, name string) (o omeXML, err error
 	return o, nil
 }
 
-// arrangeOME returns the planes of an OME-TIFF, in the order channel, z, time. The first is fastest.
-func (a *Array) arrangeOME(d *tiffDirectory, s *omeSet, pages []plane) ([]plane, error) {
+// arrange implements [arrangement]. It returns the planes of an OME-TIFF, in the order channel, z, time. The first is
+// fastest.
+func (s *omeSet) arrange(a *Array, d *tiffDirectory, pages []plane) ([]plane, error) {
 	for axis, size := range [3]float64{s.X, s.Y, s.Z} {
 		unit := cmp.Or([...]string{s.UnitX, s.UnitY, s.UnitZ}[axis], "um") // the default of the schema
 		a.Grid.Spacing[axis] = validSpacing(size * unitOf(unit))
@@ -217,7 +218,7 @@ func (a *Array) arrangeOME(d *tiffDirectory, s *omeSet, pages []plane) ([]plane,
 	if err != nil {
 		return nil, err
 	}
-	if err := o.place(d, s, n); err != nil {
+	if err := o.assign(d, s, n); err != nil {
 		return nil, err
 	}
 	planes := make([]plane, len(o.pages))
@@ -227,12 +228,12 @@ func (a *Array) arrangeOME(d *tiffDirectory, s *omeSet, pages []plane) ([]plane,
 	return a.withTimes(d, planes, s.SizeT, channels, true)
 }
 
-// omeOrder places planes.
+// omeOrder finds the pages of planes.
 type omeOrder struct {
 	sizes  [3]int // of z, c and t
 	stride [3]int // of z, c and t in planes
 	axes   [3]int // in the order of DimensionOrder, fastest first: 0 is z, 1 is c, 2 is t
-	pages  []int  // of each plane, c fastest, then z, then t; -1: not placed yet
+	pages  []int  // of each plane, c fastest, then z, then t; -1: not known yet
 }
 
 func newOMEOrder(d *tiffDirectory, s *omeSet, channels int) (*omeOrder, error) {
@@ -253,15 +254,15 @@ func newOMEOrder(d *tiffDirectory, s *omeSet, channels int) (*omeOrder, error) {
 	return o, nil
 }
 
-// place places all planes of n pages. Without a TiffData, all pages follow each other. Some programs name only the
-// first page: then the others do, too.
-func (o *omeOrder) place(d *tiffDirectory, s *omeSet, n int) error {
+// assign finds the page of each plane among n pages. Without a TiffData, all pages follow each other. Some programs
+// name only the first page: then the others do, too.
+func (o *omeOrder) assign(d *tiffDirectory, s *omeSet, n int) error {
 	pieces := s.Pieces
 	if len(pieces) == 0 {
 		pieces = []omePiece{{}}
 	}
 	for _, piece := range pieces {
-		if err := o.placePiece(d, s, piece); err != nil {
+		if err := o.assignPiece(d, s, piece); err != nil {
 			return err
 		}
 	}
@@ -271,7 +272,7 @@ func (o *omeOrder) place(d *tiffDirectory, s *omeSet, n int) error {
 	return nil
 }
 
-// follow places the planes of n pages that have no place. It returns false if the pages do not follow each other.
+// follow assigns the planes of n pages that have no page yet. It returns false if the pages do not follow each other.
 func (o *omeOrder) follow(n int) bool {
 	if n != len(o.pages) {
 		return false
@@ -297,7 +298,7 @@ func (o *omeOrder) name(i int) string {
 	return fmt.Sprintf("plane %d of channel %d at time %d", i/o.stride[0]%o.sizes[0], i%o.sizes[1], i/o.stride[2])
 }
 
-func (o *omeOrder) placePiece(d *tiffDirectory, s *omeSet, piece omePiece) error {
+func (o *omeOrder) assignPiece(d *tiffDirectory, s *omeSet, piece omePiece) error {
 	in := s.files[piece.file()]
 	ifd, at := 0, [3]int{piece.FirstZ, piece.FirstC, piece.FirstT}
 	for axis, n := range at {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wkwfs/wkwfs/internal/fileformat/nrrd"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -76,32 +75,13 @@ func openFile(a *Array, name string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case bytes.HasPrefix(start, []byte(npyMagic)):
-		return a.openNPY(f)
-	case bytes.HasPrefix(start, []byte(nrrd.Magic)):
-		return a.openNRRD(f)
-	case isTIFF(start):
-		if err := refuseSlide(f.Name()); err != nil {
-			return err
-		}
-		return a.openTIFF(f)
-	case isNIfTI(start):
-		return a.openNIfTI(f, start, nil)
-	case isMRC(start):
-		return a.openMRC(f, start, nil)
-	case isMetaImage(start):
-		return a.openMetaImage(f)
-	case bytes.HasPrefix(start, []byte(pngMagic)), bytes.HasPrefix(start, []byte(jpegMagic)):
-		p, err := a.openPlane(f, true)
-		if err != nil {
-			return err
-		}
-		return a.setPlanes([]plane{p})
-	case bytes.HasPrefix(start, []byte(gzipMagic)):
-		return a.openGzip(f)
+	if by, ok := formatOf(start); ok {
+		return by.open(a, input{file: f, start: start})
 	}
-	if header, ok := a.headerOf(name); ok {
+	if bytes.HasPrefix(start, []byte(gzipMagic)) {
+		return openGzip(a, f)
+	}
+	if header, ok := headerOf(a, name); ok {
 		return openFile(a, header)
 	}
 	at, ok, err := findHDF5(f)
@@ -138,7 +118,7 @@ func findHDF5(f *file) (at int64, ok bool, err error) {
 const gzipMagic = "\x1f\x8b"
 
 // openGzip opens a file that is compressed as a whole.
-func (a *Array) openGzip(f *file) error {
+func openGzip(a *Array, f *file) error {
 	packed, err := openStream(f, 0, gzipEncoding)
 	if err != nil {
 		return err
@@ -152,17 +132,14 @@ func (a *Array) openGzip(f *file) error {
 	if packed, err = openStream(f, 0, gzipEncoding); err != nil {
 		return err
 	}
-	switch start = start[:n]; {
-	case isNIfTI(start):
-		return a.openNIfTI(f, start, packed)
-	case isMRC(start):
-		return a.openMRC(f, start, packed)
+	if by, ok := formatOf(start[:n]); ok && by.packs {
+		return by.open(a, input{f, start[:n], packed})
 	}
 	return fmt.Errorf("%s: expected NIfTI or MRC in a file that is compressed by gzip; gunzip expands others", f.Name())
 }
 
 // headerOf returns the name of the NIfTI header that belongs to a file of voxels.
-func (a *Array) headerOf(name string) (string, bool) {
+func headerOf(a *Array, name string) (string, bool) {
 	suffix := path.Ext(name)
 	if !strings.EqualFold(suffix, ".img") {
 		return "", false

@@ -19,7 +19,9 @@ type picture struct {
 
 func (p *picture) shape() volume.Grid     { return p.grid }
 func (p *picture) decoded() bool          { return true }
-func (p *picture) place() (string, int64) { return p.Name(), -1 }
+func (p *picture) where() (string, int64) { return p.Name(), -1 }
+
+func (p *picture) readBox(box volume.Box, dst []byte) error { return readColumns(p, box, dst) }
 
 // maxPicture is the greatest size of a picture in bytes. It is decoded as a whole.
 const maxPicture = 1 << 32

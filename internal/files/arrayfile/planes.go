@@ -14,6 +14,8 @@ type plane interface {
 	shape() volume.Grid
 	// readRows reads the rows y0 ≤ y < y1 into dst, as little-endian values. Several goroutines may call it at once.
 	readRows(y0, y1 int, dst []byte) error
+	// readBox reads a part of the columns and rows. z is not looked at.
+	readBox(box volume.Box, dst []byte) error
 	// decoded reports whether readRows decodes more than it returns.
 	decoded() bool
 	// stored returns the stored bytes of the plane.
@@ -24,8 +26,8 @@ type plane interface {
 	sources() []*file
 	// storedAs names the compression for people.
 	storedAs() string
-	// place returns the path of the file, and the offset of the plane in it, in bytes; -1 if the file has no other.
-	place() (file string, offset int64)
+	// where returns the path of the file, and the offset of the plane in it, in bytes; -1 if the file has no other.
+	where() (file string, offset int64)
 }
 
 // planes is an array of planes.
@@ -40,7 +42,7 @@ func (a *Array) setPlanes(all []plane) error {
 	p := &planes{all: all}
 	for i, each := range all {
 		if g := each.shape(); g.Size != first.Size || g.Type != first.Type || g.Channels != first.Channels {
-			file, offset := each.place()
+			file, offset := each.where()
 			return invalid(file, fmt.Sprintf("plane %d", i), offset, text(first)+", as plane 0", text(g))
 		}
 		p.whole = p.whole || each.decoded()
@@ -76,14 +78,10 @@ func (p *planes) read(ctx context.Context, box volume.Box, dst []byte) error {
 		part := dst[:row*size[1]]
 		dst = dst[len(part):]
 		var err error
-		tiled, ok := p.all[z].(*tiffPage)
-		switch {
-		case size[0] == g.Size[0]:
+		if size[0] == g.Size[0] {
 			err = p.all[z].readRows(box.Min[1], box.Max[1], part)
-		case ok && tiled.tiled && !tiled.half:
-			err = tiled.readTiles(box, part)
-		default:
-			err = readColumns(p.all[z], box, part)
+		} else {
+			err = p.all[z].readBox(box, part)
 		}
 		if err != nil {
 			return err
@@ -118,7 +116,9 @@ func (c channelPlane) shape() volume.Grid {
 }
 
 func (c channelPlane) decoded() bool          { return c[0].decoded() }
-func (c channelPlane) place() (string, int64) { return c[0].place() }
+func (c channelPlane) where() (string, int64) { return c[0].where() }
+
+func (c channelPlane) readBox(box volume.Box, dst []byte) error { return readColumns(c, box, dst) }
 
 func (c channelPlane) readRows(y0, y1 int, dst []byte) error {
 	one := scratch(len(dst) / len(c))
@@ -149,7 +149,7 @@ func withChannels(pages []plane, channels int, fastest bool) ([]plane, error) {
 			}
 			all[c] = pages[at]
 			if g := all[c].shape(); g != pages[0].shape() || g.Channels != 1 {
-				file, offset := all[c].place()
+				file, offset := all[c].where()
 				return nil, invalid(file, fmt.Sprintf("channel %d of plane %d", c, z), offset,
 					text(pages[0].shape())+" with one channel", text(g))
 			}

@@ -19,8 +19,11 @@ const (
 	pngRGBA    = 6
 )
 
+var pngFormat = format{name: "PNG", is: startsWith(pngMagic), open: asPlane(openPNG), plane: openPNG,
+	suffixes: []string{".png"}}
+
 // openPNG reads the header of a PNG file. The indices of a palette are labels.
-func (a *Array) openPNG(f *file) (plane, error) {
+func openPNG(a *Array, f *file, _ bool) (plane, error) {
 	start, err := f.start()
 	if err != nil {
 		return nil, err

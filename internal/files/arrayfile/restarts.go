@@ -229,7 +229,7 @@ func (r *restarts) unpackPart(i int) (err error) {
 	if i+1 < len(r.points) {
 		plain, stored = r.points[i+1].Plain, min(stored, r.points[i+1].Bit/8+1)
 	}
-	source := &noted{ReaderAt: r.stream.file}
+	source := &errorKeeper{ReaderAt: r.stream.file}
 	d, err := r.resume(p, source, stored)
 	if err == nil {
 		defer d.Close()

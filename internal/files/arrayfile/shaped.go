@@ -21,9 +21,9 @@ func parseShaped(description string) (s shaped, ok bool) {
 	return s, err == nil && len(s.Shape) > 0
 }
 
-// arrangeShaped returns the planes of a file of tifffile. If the description is not one of these pages, as after an
-// edit by another program, each page is a plane.
-func (a *Array) arrangeShaped(d *tiffDirectory, s shaped, pages []plane) ([]plane, error) {
+// arrange implements [arrangement]. It returns the planes of a file of tifffile. If the description is not one of these
+// pages, as after an edit by another program, each page is a plane.
+func (s shaped) arrange(a *Array, d *tiffDirectory, pages []plane) ([]plane, error) {
 	images, ok := s.images(pages[0])
 	if ok && s.Truncated && len(pages) == 1 && images > 1 {
 		var err error

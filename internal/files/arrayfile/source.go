@@ -63,9 +63,6 @@ func (c channelPlane) sources() (all []*file) {
 // maxHeld is the number of files of an array that stay open between reads.
 const maxHeld = 4
 
-// Release closes the files. Later reads open those that they need, and fail if one has changed.
-func (a *Array) Release() error { return a.Close() }
-
 // Hold keeps the files open until Drop, unless they are many. It fails if one has changed.
 func (a *Array) Hold() error {
 	if len(a.files) > maxHeld {

@@ -54,7 +54,7 @@ type stream struct {
 	mu       sync.Mutex
 	plain    io.Reader       // nil before the first read
 	inflater *codec.Inflater // plain, if it is one
-	source   *noted          // what plain reads
+	source   *errorKeeper    // what plain reads
 	at       int64           // plain bytes that were read
 }
 
@@ -75,7 +75,7 @@ func openStream(f *file, offset int64, e encoding) (*stream, error) {
 
 // start opens the reader of the plain bytes.
 func (s *stream) start() {
-	s.source = &noted{ReaderAt: s.file}
+	s.source = &errorKeeper{ReaderAt: s.file}
 	if framing, ok := s.encoding.framing(); ok {
 		s.inflater = codec.NewInflater(s.source, s.offset, s.file.size, framing)
 		s.plain = s.inflater
@@ -112,14 +112,14 @@ func (s *stream) close() error {
 	return err
 }
 
-// noted notes the error of an io.ReaderAt.
-type noted struct {
+// errorKeeper keeps the error of an io.ReaderAt.
+type errorKeeper struct {
 	io.ReaderAt
 	err error
 }
 
 // ReadAt implements io.ReaderAt.
-func (n *noted) ReadAt(p []byte, off int64) (int, error) {
+func (n *errorKeeper) ReadAt(p []byte, off int64) (int, error) {
 	read, err := n.ReaderAt.ReadAt(p, off)
 	if err != nil && err != io.EOF {
 		n.err = err

@@ -13,30 +13,34 @@ type tiffPages struct {
 	in    []*tiffReader // of each page
 	// copies has the offsets of the directories of smaller copies, of each page.
 	copies [][]uint64
-	ome    *omeSet // nil: the file is no OME-TIFF
+	by     arrangement // nil: each page is a plane
 }
+
+var tiffFormat = format{name: "TIFF", is: isTIFF, open: openTIFF, plane: openTIFFPlane,
+	suffixes: []string{".tif", ".tiff"}}
 
 // openTIFF reads the directories of a file. Each page is a plane, unless the description says that several are its
 // channels.
-func (a *Array) openTIFF(f *file) error {
-	var p tiffPages
-	if err := p.add(f); err != nil {
+func openTIFF(a *Array, in input) error {
+	if err := refuseSlide(in.file.Name()); err != nil {
 		return err
 	}
-	if description := p.first.text(tiff.TagImageDescription); isOME(description) {
-		var err error
-		if p.ome, err = a.openOME(&p, description); err != nil {
-			return err
-		}
+	var p tiffPages
+	err := p.add(in.file)
+	if err != nil {
+		return err
 	}
-	pages, err := a.arrange(&p, p.all)
+	if p.by, err = p.arrangement(a); err != nil {
+		return err
+	}
+	pages, err := p.arrange(a, p.all)
 	if err != nil {
 		return err
 	}
 	if err := a.setPlanes(pages); err != nil {
 		return err
 	}
-	a.openCopies(&p)
+	p.openCopies(a)
 	return nil
 }
 
@@ -89,9 +93,9 @@ func (p *tiffPages) addPage(r *tiffReader, d *tiffDirectory) error {
 
 // openCopies opens the smaller copies of the planes, as OME-TIFF has them: level i of the pyramid is the i-th copy of
 // each page. A level that cannot be opened ends the pyramid, with a warning.
-func (a *Array) openCopies(p *tiffPages) {
+func (p *tiffPages) openCopies(a *Array) {
 	for level := range p.copies[0] {
-		b, err := a.openCopy(p, level)
+		b, err := p.openCopy(a, level)
 		if err != nil {
 			a.warn("the pyramid of the TIFF has %d usable copies: %v", level, err)
 			return
@@ -101,7 +105,7 @@ func (a *Array) openCopies(p *tiffPages) {
 }
 
 // openCopy opens one level of smaller copies.
-func (a *Array) openCopy(p *tiffPages, level int) (*Array, error) {
+func (p *tiffPages) openCopy(a *Array, level int) (*Array, error) {
 	var pages []plane
 	for i, all := range p.copies {
 		if level >= len(all) {
@@ -119,7 +123,7 @@ func (a *Array) openCopy(p *tiffPages, level int) (*Array, error) {
 		pages = append(pages, page)
 	}
 	b := &Array{dir: a.dir, files: a.files, bigEndian: a.bigEndian}
-	pages, err := b.arrange(p, pages)
+	pages, err := p.arrange(b, pages)
 	if err != nil {
 		return nil, err
 	}
@@ -133,27 +137,39 @@ func (a *Array) openCopy(p *tiffPages, level int) (*Array, error) {
 	return b, nil
 }
 
-// arrange reads the description of the first page and returns the planes in their order. pages are those of p, or their
-// copies.
-func (a *Array) arrange(p *tiffPages, pages []plane) ([]plane, error) {
-	d := p.first
-	a.palette(d)
-	a.describeBits(firstPage(pages[0]))
-	description := d.text(tiff.TagImageDescription)
-	switch {
-	case isImageJ(description):
-		return a.arrangeImageJ(d, parseImageJ(description), pages)
-	case p.ome != nil:
-		return a.arrangeOME(d, p.ome, pages)
-	}
-	if s, ok := parseShaped(description); ok {
-		return a.arrangeShaped(d, s, pages)
-	}
-	return pages, nil
+// arrangement is what a program has written about its pages.
+type arrangement interface {
+	// arrange describes the array, and returns the planes in their order. d is the first page.
+	arrange(a *Array, d *tiffDirectory, pages []plane) ([]plane, error)
 }
 
-// palette calls describePalette if the pixels of the page are indices.
-func (a *Array) palette(d *tiffDirectory) {
+// arrangement reads the description of the first page.
+func (p *tiffPages) arrangement(a *Array) (arrangement, error) {
+	description := p.first.text(tiff.TagImageDescription)
+	switch {
+	case isImageJ(description):
+		return parseImageJ(description), nil
+	case isOME(description):
+		return openOME(a, p, description)
+	}
+	if s, ok := parseShaped(description); ok {
+		return s, nil
+	}
+	return nil, nil
+}
+
+// arrange returns the planes in their order. pages are those of p, or their copies.
+func (p *tiffPages) arrange(a *Array, pages []plane) ([]plane, error) {
+	p.first.describe(a)
+	firstPage(pages[0]).describe(a)
+	if p.by == nil {
+		return pages, nil
+	}
+	return p.by.arrange(a, p.first, pages)
+}
+
+// describe calls describePalette if the pixels of the page are indices.
+func (d *tiffDirectory) describe(a *Array) {
 	if v, err := d.single(tiff.TagPhotometric, 0); err == nil && v == tiff.Palette {
 		a.describePalette("TIFF")
 	}
@@ -161,7 +177,7 @@ func (a *Array) palette(d *tiffDirectory) {
 
 // openTIFFPlane opens a file of a directory, which must have one page. The description of the first gives the voxel
 // size.
-func (a *Array) openTIFFPlane(f *file, first bool) (plane, error) {
+func openTIFFPlane(a *Array, f *file, first bool) (plane, error) {
 	r, at, err := newTIFFReader(f)
 	if err != nil {
 		return nil, err
@@ -185,13 +201,13 @@ func (a *Array) openTIFFPlane(f *file, first bool) (plane, error) {
 		return nil, err
 	}
 	if first {
-		a.palette(d)
-		a.describeBits(firstPage(page))
+		d.describe(a)
+		firstPage(page).describe(a)
 		if text := d.text(tiff.TagImageDescription); isImageJ(text) {
-			a.describeImageJ(d, parseImageJ(text))
+			parseImageJ(text).describe(a, d)
 		}
 	}
 	return page, nil
 }
 
-func (p *tiffPage) place() (string, int64) { return p.f.Name(), p.at }
+func (p *tiffPage) where() (string, int64) { return p.f.Name(), p.at }

@@ -95,8 +95,14 @@ func (p *tiffPage) readBand(r io.ReaderAt, y0, y1 int, dst []byte) error {
 	return nil
 }
 
-// readTiles reads a box of a page of tiles, in which z is not looked at. It decodes only the tiles that have pixels of
-// the box.
+// readBox implements plane. Of a page of tiles, it decodes only those that have pixels of the box.
+func (p *tiffPage) readBox(box volume.Box, dst []byte) error {
+	if !p.tiled || p.half {
+		return readColumns(p, box, dst)
+	}
+	return p.readTiles(box, dst)
+}
+
 func (p *tiffPage) readTiles(box volume.Box, dst []byte) error {
 	r, done, err := p.f.reader()
 	if err != nil {

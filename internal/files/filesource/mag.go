@@ -104,7 +104,7 @@ func (s *stack) parse() (*opened, error) {
 		return nil, err
 	}
 	a.Unpack(s.unpack, s.indexes)
-	if err := a.Release(); err != nil {
+	if err := a.Close(); err != nil {
 		return nil, err
 	}
 	return &opened{a, vfs.JoinInfos(a.Infos())}, nil

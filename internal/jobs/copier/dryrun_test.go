@@ -85,8 +85,8 @@ func listing(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestLook: a dry run finds the target of a copy, with its errors, and creates nothing.
-func TestLook(t *testing.T) {
+// TestDryTarget: a dry run finds the target of a copy, with its errors, and creates nothing.
+func TestDryTarget(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"ds", "there"} {
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -120,7 +120,7 @@ func TestLook(t *testing.T) {
 		{Request{source, "color/v.raw", false, "no/w"}, false, "", "", true},
 		{Request{source, "color/v.raw", false, "file/w"}, false, "", "", true},
 	} {
-		to, err := c.r.Look(c.directory)
+		to, err := c.r.DryTarget(c.directory)
 		if (err != nil) != c.fails {
 			t.Errorf("%+v: got %v", c.r, err)
 		}

@@ -68,9 +68,9 @@ func (r Request) Target(directory bool) (*Target, error) {
 	return &Target{Root: root, Name: filepath.Base(at)}, nil
 }
 
-// Look is Target for a dry run. It creates nothing. If the directory does not exist, it has no Root. Look fails if the
-// user may not create files there.
-func (r Request) Look(directory bool) (*Target, error) {
+// DryTarget is Target for a dry run. It creates nothing. If the directory does not exist, the Target has no Root. If
+// the user may not create files there, DryTarget fails.
+func (r Request) DryTarget(directory bool) (*Target, error) {
 	at, _, err := r.target(directory)
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ func TestPanics(t *testing.T) {
 	}{
 		{"parallel.items", func(f func(int) int) { _ = slices.Collect(InOrder(upTo(100), 4, f)) }},
 		{"parallel.call", func(f func(int) int) { _ = slices.Collect(InOrder(upTo(100), 4, f)) }},
-		{"parallel.patiently", func(f func(int) int) { Patiently(slices.Collect(upTo(100)), f) }},
-		{"parallel.late", func(f func(int) int) { Patiently(slices.Collect(upTo(100)), f) }},
+		{"parallel.map", func(f func(int) int) { Map(slices.Collect(upTo(100)), f) }},
+		{"parallel.late", func(f func(int) int) { Map(slices.Collect(upTo(100)), f) }},
 		{"parallel.drain", func(f func(int) int) { drain(func() bool { return false }, f) }},
 		{"parallel.extra", func(f func(int) int) { drain(func() bool { return true }, f) }},
 	} {
@@ -49,7 +49,7 @@ func TestPanics(t *testing.T) {
 }
 
 // atLeast is how often a call passes a place, at least.
-var atLeast = map[string]int32{"parallel.items": 1, "parallel.late": 1, "parallel.call": 3, "parallel.patiently": 3,
+var atLeast = map[string]int32{"parallel.items": 1, "parallel.late": 1, "parallel.call": 3, "parallel.map": 3,
 	"parallel.drain": 3, "parallel.extra": 3}
 
 // drain sends a hundred items to calls of f, and ends when all have been received.

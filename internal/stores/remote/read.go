@@ -53,7 +53,7 @@ func (c *client) readParts(ctx context.Context, r request, o object.Object, part
 			return permanent{fmt.Errorf("expected version %s, found %s: %w", o.Version, clean(found.version()),
 				vfs.ErrChanged)}
 		}
-		if isUnknown = verdict == unknown || !saysSize(answer); expected.strong == "" && found.strong != "" {
+		if isUnknown = verdict == unknown || !hasSize(answer); expected.strong == "" && found.strong != "" {
 			c.readsSay.Store(more)
 		}
 		if answer.StatusCode == http.StatusPartialContent {
@@ -140,8 +140,8 @@ func checkEnd(answer *http.Response, n int64) error {
 	return nil
 }
 
-// saysSize reports whether an answer to a read says the size of the object.
-func saysSize(answer *http.Response) bool {
+// hasSize reports whether an answer to a read has the size of the object.
+func hasSize(answer *http.Response) bool {
 	if answer.StatusCode != http.StatusPartialContent {
 		return answer.ContentLength >= 0
 	}

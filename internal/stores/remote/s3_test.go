@@ -381,7 +381,7 @@ func TestRefusals(t *testing.T) {
 		known  bool // an object was found before
 		refuse func(r *http.Request) string
 		want   error
-		said   bool
+		warned bool
 	}{
 		{"no listing", true, func(r *http.Request) string {
 			if isList(r) || strings.HasSuffix(r.URL.Path, "absent") {
@@ -419,7 +419,7 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("got %v, expected %v", err, c.want)
 				}
 			}
-			if said := strings.Count(log.String(), "refuses to list"); said > 1 || (said == 1) != c.said {
+			if warned := strings.Count(log.String(), "refuses to list"); warned > 1 || (warned == 1) != c.warned {
 				t.Errorf("logged %s", log.String())
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
 
-// said is what a server says about the version of an object in one kind of answer.
-type said struct {
+// versionGiven is what a server tells about the version of an object in one kind of answer.
+type versionGiven struct {
 	tag     string // "", "weak" or "strong"
 	changed bool   // the time of the last change
 }
@@ -25,7 +25,7 @@ type change struct {
 
 // server serves one object over HTTP.
 type server struct {
-	head, get said
+	head, get versionGiven
 	change    change
 	ignores   bool // conditions
 	noSize    bool // ranges are of objects of unknown size
@@ -44,8 +44,8 @@ func (s *server) content() string {
 	return alphabet
 }
 
-// says sets the header of an answer.
-func (s *server) says(h http.Header, what said) {
+// giveVersion sets the header of an answer.
+func (s *server) giveVersion(h http.Header, what versionGiven) {
 	n := func(differs bool) int {
 		if s.changed && differs {
 			return 2
@@ -69,7 +69,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		what = s.head
 	}
-	s.says(w.Header(), what)
+	s.giveVersion(w.Header(), what)
 	if want := r.Header.Get("If-Match"); want != "" && !s.ignores && what.tag == "strong" &&
 		want != w.Header().Get("Etag") {
 		w.WriteHeader(http.StatusPreconditionFailed)
@@ -104,9 +104,9 @@ func (s *server) showsChange() bool {
 
 // servers yields all servers.
 func servers(yield func(server) bool) {
-	var all []said
+	var all []versionGiven
 	for _, tag := range []string{"", "weak", "strong"} {
-		all = append(all, said{tag, false}, said{tag, true})
+		all = append(all, versionGiven{tag, false}, versionGiven{tag, true})
 	}
 	for _, head := range all {
 		for _, get := range all {
@@ -227,9 +227,9 @@ func TestOneGeneration(t *testing.T) {
 
 // TestRequestsOfVersions: what versions cost. A server whose reads say all that they can needs no other request.
 func TestRequestsOfVersions(t *testing.T) {
-	strong, timed, nothing := said{"strong", true}, said{"", true}, said{}
+	strong, timed, nothing := versionGiven{"strong", true}, versionGiven{"", true}, versionGiven{}
 	for _, c := range []struct {
-		head, get said
+		head, get versionGiven
 		want      string // requests of two opens with two reads each
 	}{
 		{strong, strong, "HEAD GET GET HEAD GET GET"},

@@ -172,8 +172,8 @@ func TestValidators(t *testing.T) {
 				t.Errorf("%+v: got %q, %v", c, o.Version, err)
 			}
 		}
-		if said := strings.Count(log.String(), "neither ETag nor Last-Modified"); (said == 1) != (c.want == "") ||
-			said > 1 {
+		if warned := strings.Count(log.String(), "neither ETag nor Last-Modified"); (warned == 1) != (c.want == "") ||
+			warned > 1 {
 			t.Errorf("%+v: logged %s", c, log.String())
 		}
 	}

@@ -26,7 +26,7 @@ func TestNamesLabels(t *testing.T) {
 }
 
 func TestChooseByDescription(t *testing.T) {
-	says := func(c arrayfile.Content) arrayfile.Labels { return arrayfile.Labels{Content: c, Why: "palette"} }
+	labelled := func(c arrayfile.Content) arrayfile.Labels { return arrayfile.Labels{Content: c, Why: "palette"} }
 	for _, test := range []struct {
 		layer, file string
 		labels      arrayfile.Labels
@@ -35,17 +35,17 @@ func TestChooseByDescription(t *testing.T) {
 		want        Choice
 	}{
 		{"l", "a.npy", arrayfile.Labels{}, volume.Uint8, 1, Choice{}},
-		{"labels", "mask.npy", says(arrayfile.Image), volume.Uint8, 1,
+		{"labels", "mask.npy", labelled(arrayfile.Image), volume.Uint8, 1,
 			Choice{Segmentation, "the layer is named labels"}},
-		{"l", "dir/mask.npy", says(arrayfile.Image), volume.Uint8, 1,
+		{"l", "dir/mask.npy", labelled(arrayfile.Image), volume.Uint8, 1,
 			Choice{Segmentation, "the file is named mask.npy"}},
-		{"l", "mask/a.npy", says(arrayfile.Image), volume.Uint8, 1, Choice{Color, "the file has palette"}},
-		{"l", "a.npy", says(arrayfile.Segmentation), volume.Uint32, 1, Choice{Segmentation, "the file has palette"}},
+		{"l", "mask/a.npy", labelled(arrayfile.Image), volume.Uint8, 1, Choice{Color, "the file has palette"}},
+		{"l", "a.npy", labelled(arrayfile.Segmentation), volume.Uint32, 1, Choice{Segmentation, "the file has palette"}},
 		{"l", "a.npy", arrayfile.Labels{}, volume.Float32, 1, Choice{Color, "values of type float32"}},
 		{"l", "a.npy", arrayfile.Labels{}, volume.Uint8, 3, Choice{Color, "3 channels"}},
 		{"labels", "a.npy", arrayfile.Labels{}, volume.Float64, 1,
 			Choice{Why: "the layer is named labels, but has values of type float64"}},
-		{"l", "a.png", says(arrayfile.Segmentation), volume.Uint8, 3,
+		{"l", "a.png", labelled(arrayfile.Segmentation), volume.Uint8, 3,
 			Choice{Why: "the file has palette, but has 3 channels"}},
 	} {
 		g := volume.Grid{Type: test.typ, Channels: test.channels}

@@ -86,7 +86,7 @@
 //   - `--dry-run` of an import, an update and `wkwfs cp` writes nothing. It says which boxes, files and bytes
 //     would be written at most, and which files exist already. It has the errors and the exit code of the command,
 //     except for a full disk, damage in voxels, and what other processes write in the meantime.
-//     `TestDryRun`, `TestLook`, `TestDryRunOfUser`, `TestScripts`
+//     `TestDryRun`, `TestDryTarget`, `TestDryRunOfUser`, `TestScripts`
 //   - A layer that exists is not replaced without `--force`. A refused import leaves nothing behind.
 //     `TestScale`, `TestImportErrors`
 //   - A name that cannot be that of a layer is refused before anything is written: that of the metadata, or of a

@@ -9,9 +9,9 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/guard"
 )
 
-// TestPatiently: late calls run at the same time, after a while, and quick ones in the goroutine of the caller. Results
+// TestMap: late calls run at the same time, after a while, and quick ones in the goroutine of the caller. Results
 // have the order of the items.
-func TestPatiently(t *testing.T) {
+func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		items      int
 		each, took time.Duration
@@ -19,8 +19,8 @@ func TestPatiently(t *testing.T) {
 	}{
 		{0, time.Second, 0, 0},
 		{1, time.Second, time.Second, 1},
-		{2, time.Second, time.Second + Patience, 2},
-		{Lookups, time.Second, time.Second + Patience, Lookups},
+		{2, time.Second, time.Second + Alone, 2},
+		{Lookups, time.Second, time.Second + Alone, Lookups},
 		{2*Lookups + 1, time.Second, 3 * time.Second, Lookups},
 		{500, 0, 0, 1},
 		{50, time.Microsecond, 50 * time.Microsecond, 1},
@@ -29,7 +29,7 @@ func TestPatiently(t *testing.T) {
 			var calls callCounter
 			items := slices.Collect(upTo(c.items))
 			start := time.Now()
-			got := Patiently(items, func(i int) int { calls.call(c.each); return i * i })
+			got := Map(items, func(i int) int { calls.call(c.each); return i * i })
 			if took := time.Since(start); took != c.took || calls.most.Load() != c.most {
 				t.Errorf("%d items of %v: took %v with %d calls at a time, expected %v and %d", c.items, c.each, took,
 					calls.most.Load(), c.took, c.most)
@@ -46,8 +46,8 @@ func TestPatiently(t *testing.T) {
 	}
 }
 
-// TestPatientlyPanics: a panic reaches the caller when no call is in progress any more.
-func TestPatientlyPanics(t *testing.T) {
+// TestMapPanics: a panic reaches the caller when no call is in progress any more.
+func TestMapPanics(t *testing.T) {
 	for _, bad := range []int{0, 30} {
 		synctest.Test(t, func(t *testing.T) {
 			var calls callCounter
@@ -56,7 +56,7 @@ func TestPatientlyPanics(t *testing.T) {
 					t.Errorf("item %d: got %v, and %d calls run", bad, p, calls.running.Load())
 				}
 			}()
-			Patiently(slices.Collect(upTo(40)), func(i int) int {
+			Map(slices.Collect(upTo(40)), func(i int) int {
 				if i == bad {
 					panic("broken")
 				}
