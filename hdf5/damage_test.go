@@ -187,7 +187,6 @@ func TestLimits(t *testing.T) {
 		shrink func(*limits)
 		err    string
 	}{
-		{"tree", func(l *limits) { l.chunks = 10 }, "more than 10 chunks"},
 		{"tree", func(l *limits) { l.chunkBytes = 10 }, "a chunk of 16 bytes"},
 		{"many/link0", func(l *limits) { l.names = 10 }, "a group of more than 10 links"},
 		{"many/link0", func(l *limits) { l.links = 0 }, "a loop"},
