@@ -191,7 +191,7 @@ const (
 
 // largeDataset is a dataset whose index lies at an address of m.
 func largeDataset(m *manyPieces, kind uint8, addr uint64) *Dataset {
-	f := &File{sizes: sizes{8, 8}, pages: newPages(m, 1<<50), limit: defaultLimits}
+	f := &File{sizes: sizes{o: 8, l: 8}, pages: newPages(m, 1<<50), limit: defaultLimits}
 	f.super.chunkK = 32
 	d := &Dataset{object: object{file: f, path: "/large", header: &header{}}, chunkBytes: 4096}
 	d.layout = layout{class: Chunked, version: 4, index: kind, addr: addr, chunk: []uint64{16, 16, 16, 1}}
