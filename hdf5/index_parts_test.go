@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -160,11 +162,11 @@ type manyPieces struct {
 	start []byte
 	bytes int
 	piece func(i int) []byte
-	read  int // bytes
+	read  atomic.Int64 // bytes
 }
 
 func (m *manyPieces) ReadAt(b []byte, off int64) (int, error) {
-	m.read += len(b)
+	m.read.Add(int64(len(b)))
 	clear(b)
 	if at := int(off); at < len(m.start) {
 		copy(b, m.start[at:])
@@ -285,10 +287,10 @@ func TestLargeIndexes(t *testing.T) {
 			continue
 		}
 		m := d.file.pages.r.(*manyPieces)
-		if before := m.read; x.parts == nil || x.Len() != -1 || x.Memory() > 1<<20 || before > 16<<20 {
+		if before := m.read.Load(); x.parts == nil || x.Len() != -1 || x.Memory() > 1<<20 || before > 16<<20 {
 			t.Errorf("%s: %d bytes were read, %d are in memory", name, before, x.Memory())
 		}
-		r, before := rand.New(rand.NewPCG(1, 2)), m.read
+		r, before := rand.New(rand.NewPCG(1, 2)), m.read.Load()
 		const n = 300
 		for k := range uint64(n) {
 			i := r.Uint64N(largeChunks)
@@ -300,7 +302,7 @@ func TestLargeIndexes(t *testing.T) {
 				t.Fatalf("%s, chunk %d: %v, %v, error %v", name, i, c, ok, err)
 			}
 		}
-		if got := (m.read - before) / n; got > 4*pageBytes {
+		if got := (m.read.Load() - before) / n; got > 4*pageBytes {
 			t.Errorf("%s: %d bytes were read for a chunk", name, got)
 		}
 		if cost := x.parts.cache.Cost(); cost > int64(d.file.limit.partChunks) || x.parts.cache.Len() < 20 {
@@ -318,4 +320,67 @@ func TestLargeIndexes(t *testing.T) {
 			t.Errorf("%s: %d chunks of all, error %v", name, next, err)
 		}
 	}
+}
+
+// TestDamagedPart: a node that cannot be read costs its own chunks. An error of the reader goes away with it.
+func TestDamagedPart(t *testing.T) {
+	d := largeTree()
+	m := d.file.pages.r.(*manyPieces)
+	piece := m.piece
+	const node, bytes = 1000, 4096
+	m.piece = func(i int) []byte {
+		if i == node {
+			return nil
+		}
+		return piece(i)
+	}
+	x, err := d.Chunks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := uint64(64*node - 2); i < 64*(node+1)+2; i++ {
+		_, ok, err := x.Lookup(largePosition(i))
+		if damaged := i/64 == node; ok == damaged || isFormat(err) != damaged {
+			t.Errorf("chunk %d: %v, error %v", i, ok, err)
+		}
+	}
+	_, _, err = x.Lookup(largePosition(64 * node))
+	want := fmt.Sprintf(`HDF5 object "/large", B-tree of chunks: signature at address %d: expected "TREE", found`,
+		bytes*(node+1))
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+
+	d.file.pages = newPages(&failingReader{m, 0}, 1<<50)
+	at := largePosition(9_000_000)
+	if _, _, err := x.Lookup(at); !errors.Is(err, errTransport) || isFormat(err) {
+		t.Errorf("error %v, expected that of the reader", err)
+	}
+	d.file.pages = newPages(m, 1<<50)
+	if _, ok, err := x.Lookup(at); !ok || err != nil {
+		t.Errorf("after an error: %v, error %v", ok, err)
+	}
+}
+
+// TestPartsTogether looks chunks up in several goroutines, which displace the parts of each other.
+func TestPartsTogether(t *testing.T) {
+	d := largeTree()
+	d.file.limit.partChunks = 3 * perPart
+	x, err := d.Chunks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for g := range uint64(4) {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(g, 1))
+			for range 200 {
+				i := r.Uint64N(1000)
+				if c, ok, err := x.Lookup(largePosition(i)); !ok || err != nil || c.Offset != int64(largeAt+4096*i) {
+					t.Errorf("chunk %d: %v, %v, error %v", i, c, ok, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
