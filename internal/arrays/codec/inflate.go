@@ -316,8 +316,8 @@ func (s *inflateState) codeLengths(code []uint32, all []uint8) bool {
 // maxSymbols is the most that a code has.
 const maxSymbols = 288
 
-// entriesOf are entries by their symbols, but for the bits of codes: those of literals and lengths, of distances, and of
-// the lengths of codes.
+// The entries of symbols, but for the bits of their codes: of literals and lengths, of distances, and of the lengths of
+// codes.
 var (
 	litEntries    = entriesOf(litEntry)
 	distEntries   = entriesOf(distEntry)
@@ -331,8 +331,8 @@ func entriesOf(entry func(symbol int) uint32) (all [maxSymbols]uint32) {
 	return all
 }
 
-// buildTable makes the table of canonical codes of some lengths. Sets of codes that are
-// not complete are false, but for none, and for one of one bit.
+// buildTable makes the table of canonical codes of some lengths. Sets of codes that are not complete are false, but for
+// none, and for one of one bit.
 func buildTable(table []uint32, first int, lens []uint8, entries *[maxSymbols]uint32) bool {
 	var count, next [maxCode + 1]int
 	for _, n := range lens {
