@@ -161,11 +161,15 @@ func (d *Dataset) Readable() error {
 	return nil
 }
 
-// needs returns refused if a chunk needs filter i. Writers leave filters out that fail.
+// needs returns refused if a chunk needs filter i. Writers leave filters out that fail. Of an index that is not in
+// memory, one does.
 func (d *Dataset) needs(i int, refused error) error {
 	x, err := d.readOnce()
 	if err != nil {
 		return err
+	}
+	if x.parts != nil {
+		return refused
 	}
 	for _, e := range x.entries {
 		if e.mask>>i&1 == 0 {
@@ -193,7 +197,8 @@ func (d *Dataset) Contiguous() (offset, size int64, allocated bool) {
 // Compact returns the values of a compact dataset, in the order of the file.
 func (d *Dataset) Compact() []byte { return bytes.Clone(d.layout.data) }
 
-// Chunks reads the index of chunks. It is read once, and kept. An error that is not of the file may go away.
+// Chunks reads the index of chunks. It is read once, and kept, but for one of more than 2^20 chunks, which is read in
+// parts when they are needed. An error that is not of the file may go away.
 func (d *Dataset) Chunks() (*ChunkIndex, error) {
 	if err := d.Readable(); err != nil {
 		return nil, err

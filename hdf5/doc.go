@@ -29,6 +29,12 @@
 // damaged bytes. Checksums are verified. Memory and time are bounded by the size of the file and by limits, not by
 // numbers in it.
 //
+// # Indexes
+//
+// The index of at most 2^20 chunks is read once, as a whole. Of a larger one, only the nodes and pages on the way to a
+// chunk are read, and those that were used last are kept, about 1 MiB. Chunks that share bytes are damage; in a larger
+// index, this is seen if they are in the same node or page.
+//
 // # Concurrency
 //
 // All methods may be called by many goroutines at once, if the reader may. Metadata are read in pages, which are

@@ -2,8 +2,10 @@ package hdf5
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 )
 
 // Chunk says where a chunk is stored: an offset and a size in bytes of the reader. If bit i of FilterMask is set,
@@ -21,7 +23,8 @@ type entry struct {
 	mask uint32
 }
 
-// ChunkIndex says where the chunks of a dataset are. It is in memory.
+// ChunkIndex says where the chunks of a dataset are. It is in memory if it has at most 2^20 chunks. Parts of a larger
+// one are read when they are needed.
 type ChunkIndex struct {
 	d       *Dataset
 	grid    []uint64 // chunks along each axis
@@ -29,6 +32,10 @@ type ChunkIndex struct {
 	entries []entry  // sorted by their keys
 	twice   []uint64 // a bit for each entry: it has the bytes or the key of another
 	missing []hole
+
+	parts *parts                               // of an index that is not in memory
+	part                                       // if this is one of them
+	each  func(scaled []uint64, e entry) error // is called for each chunk, instead of an entry
 }
 
 // hole is a part of an index that cannot be read. Whether it has chunks is not known.
@@ -43,25 +50,46 @@ const maxHoles = 1000
 // readIndex reads the index of chunks, whatever it is.
 func (d *Dataset) readIndex() (*ChunkIndex, error) {
 	x := &ChunkIndex{d: d, most: filterBound(d.filters, d.chunkBytes)}
+	if err := x.setGrid(); err != nil || d.layout.addr == undefined {
+		return x, err
+	}
+	err := x.walk()
+	if errors.Is(err, errLarge) {
+		x.entries, x.missing, x.parts = nil, nil, newParts(d.file.limit.partChunks)
+		return x, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.finish()
+	return x, nil
+}
+
+// setGrid sets the chunks along each axis.
+func (x *ChunkIndex) setGrid() error {
+	d := x.d
 	cells, ok := uint64(1), true
 	for i, n := range d.space.dims {
 		chunk := d.layout.chunk[i]
 		x.grid = append(x.grid, n/chunk+min(1, n%chunk))
 		if cells, ok = product(cells, x.grid[i]); !ok {
-			return nil, notSupported("more than 2^63 chunks")
+			return notSupported("more than 2^63 chunks")
 		}
 	}
-	if d.layout.addr == undefined {
-		return x, nil
-	}
+	return nil
+}
+
+// walk reads the index, or a part of it.
+func (x *ChunkIndex) walk() error {
 	read := map[uint8]func() error{indexTree1: x.readTree1, indexSingle: x.readSingle, indexImplicit: x.checkImplicit,
 		indexFixed: x.readFixed, indexExtensible: x.readExtensible, indexTree2: x.readTree2}
-	if err := read[d.layout.index](); err != nil {
-		return nil, err
-	}
+	return read[x.d.layout.index]()
+}
+
+// finish makes entries ready for [ChunkIndex.Lookup].
+func (x *ChunkIndex) finish() {
 	slices.SortFunc(x.entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	x.findOverlaps()
-	return x, nil
 }
 
 // add adds a chunk. One outside the dataset, which was larger once, is left out.
@@ -72,8 +100,11 @@ func (x *ChunkIndex) add(scaled []uint64, e entry) error {
 		}
 		e.key = e.key*n + scaled[i]
 	}
-	if len(x.entries) >= x.d.file.limit.chunks {
-		return notSupported("more than %d chunks", x.d.file.limit.chunks)
+	if x.each != nil {
+		return x.each(scaled, e)
+	}
+	if err := x.tooLarge(uint64(len(x.entries)) + 1); err != nil {
+		return err
 	}
 	x.entries = append(x.entries, e)
 	return nil
@@ -125,7 +156,7 @@ func (x *ChunkIndex) findOverlaps() {
 	}
 }
 
-// Len returns the number of chunks that are stored.
+// Len returns the number of chunks that are stored. It is −1 if the index is not in memory.
 func (x *ChunkIndex) Len() int {
 	if x.implicit() {
 		n := 1
@@ -134,7 +165,19 @@ func (x *ChunkIndex) Len() int {
 		}
 		return n
 	}
+	if x.parts != nil {
+		return -1
+	}
 	return len(x.entries)
+}
+
+// Memory returns how many bytes the index has in memory, at most, about.
+func (x *ChunkIndex) Memory() int64 {
+	n := len(x.entries)
+	if x.parts != nil {
+		n = x.d.file.limit.partChunks
+	}
+	return int64(n) * int64(unsafe.Sizeof(entry{}))
 }
 
 // Lookup returns the chunk at a position, counted in chunks, slowest axis first. It is false if the chunk was never
@@ -153,6 +196,13 @@ func (x *ChunkIndex) Lookup(scaled []uint64) (Chunk, bool, error) {
 	}
 	if x.implicit() {
 		return x.lookupImplicit(scaled)
+	}
+	if x.parts != nil {
+		part, err := x.partOf(scaled)
+		if err != nil {
+			return Chunk{}, false, named(x.d.path, err)
+		}
+		x = part
 	}
 	i, ok := slices.BinarySearchFunc(x.entries, key, func(e entry, key uint64) int { return cmp.Compare(e.key, key) })
 	if ok {
@@ -212,8 +262,12 @@ func (x *ChunkIndex) atEdge(scaled []uint64) bool {
 
 // All calls yield for every stored chunk, in the order of positions, until it returns false. scaled is valid until
 // it returns. All returns the error of the first chunk or part of the index that is damaged, after it yielded the
-// others.
+// others. The chunks of an extensible array that is not in memory are in its own order: slowest is the axis without a
+// limit.
 func (x *ChunkIndex) All(yield func(scaled []uint64, c Chunk) bool) error {
+	if x.parts != nil {
+		return x.allParts(yield)
+	}
 	var failed error
 	if len(x.missing) > 0 {
 		failed = x.missing[0].err

@@ -124,10 +124,16 @@ func (r *arrayReader) entries(c *cursor, first, n uint64) error {
 
 // lost remembers that n entries cannot be read.
 func (r *arrayReader) lost(err error, first, n uint64) error {
-	return r.lose(err, func(scaled []uint64) bool {
-		i, ok := r.index(scaled)
+	return r.lose(err, r.elements(first, n))
+}
+
+// elements returns whether a position is one of n entries.
+func (r *arrayReader) elements(first, n uint64) func(scaled []uint64) bool {
+	l := r.linear
+	return func(scaled []uint64) bool {
+		i, ok := l.index(scaled)
 		return ok && i >= first && i-first < n
-	})
+	}
 }
 
 // readClient reads the fields that the headers of arrays have.
@@ -216,6 +222,9 @@ func (x *ChunkIndex) readFixed() error {
 	if c.err != nil {
 		return c.err
 	}
+	if err := r.tooLarge(r.count); err != nil {
+		return err
+	}
 	return r.fixedBlock(block, 1<<pageBits)
 }
 
@@ -231,6 +240,7 @@ func (r *arrayReader) fixedBlock(addr, pageCount uint64) error {
 		if err := verify(c); err != nil {
 			return err
 		}
+		r.wants(r.elements(0, r.count))
 		return r.entries(c, 0, r.count)
 	}
 	pages := (r.count + pageCount - 1) / pageCount
@@ -242,13 +252,20 @@ func (r *arrayReader) fixedBlock(addr, pageCount uint64) error {
 		return err
 	}
 	written := c.take(int((pages+7)/8), "written pages")
-	for i := range pages {
+	page, end := uint64(0), pages
+	if r.wanted != nil {
+		i, _ := r.index(r.wanted)
+		page = i / pageCount
+		end = min(end, page+1)
+	}
+	for i := page; i < end; i++ {
 		first := i * pageCount
-		if !bit(written, i) {
+		n := min(pageCount, r.count-first)
+		if !r.wants(r.elements(first, n)) || !bit(written, i) {
 			continue
 		}
 		at := addr + uint64(len(c.b)) + i*(pageCount*uint64(r.bytes)+4)
-		if err := r.page("page of a fixed array", at, first, min(pageCount, r.count-first)); err != nil {
+		if err := r.page("page of a fixed array", at, first, n); err != nil {
 			return err
 		}
 	}

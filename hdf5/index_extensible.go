@@ -58,6 +58,9 @@ func (x *ChunkIndex) readExtensible() error {
 	if c.err != nil || index == undefined {
 		return c.err
 	}
+	if err := r.tooLarge(r.count); err != nil {
+		return err
+	}
 	r.perPage, r.offsetSize = 1<<pageBits, (r.maxBits+7)/8
 	return r.indexBlock(index)
 }
@@ -132,6 +135,7 @@ func (r *extensible) indexBlock(addr uint64) error {
 	if err := verify(c); err != nil {
 		return err
 	}
+	r.wants(r.elements(0, r.inIndex))
 	if err := r.entries(c, 0, r.inIndex); err != nil {
 		return err
 	}
@@ -148,7 +152,8 @@ func (r *extensible) indexBlock(addr uint64) error {
 		}
 	}
 	for _, s := range supers[direct:] {
-		if at := c.address("super block"); at != undefined && c.err == nil {
+		at := c.address("super block")
+		if c.err == nil && r.wants(r.elements(s.first, s.blocks*s.elements)) && at != undefined {
 			if err := r.superBlock(at, s); err != nil {
 				return err
 			}
@@ -217,7 +222,7 @@ type dataBlock struct {
 
 func (r *extensible) dataBlock(b dataBlock) error {
 	const what = "data block of an extensible array"
-	if b.addr == undefined {
+	if !r.wants(r.elements(b.first, b.n)) || b.addr == undefined {
 		return nil
 	}
 	size := uint64(6+r.d.file.o+r.offsetSize) + 4
@@ -239,11 +244,12 @@ func (r *extensible) dataBlock(b dataBlock) error {
 		return r.entries(c, b.first, b.n)
 	}
 	for i := range b.n / r.perPage {
-		if !bit(b.written, b.page+i) {
+		first := b.first + i*r.perPage
+		if !r.wants(r.elements(first, r.perPage)) || !bit(b.written, b.page+i) {
 			continue
 		}
 		at := b.addr + size + i*(r.perPage*uint64(r.bytes)+4)
-		if err := r.page("page of an extensible array", at, b.first+i*r.perPage, r.perPage); err != nil {
+		if err := r.page("page of an extensible array", at, first, r.perPage); err != nil {
 			return err
 		}
 	}

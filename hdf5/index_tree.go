@@ -21,11 +21,20 @@ type treePart struct {
 	before, after []uint64
 }
 
-// readTree1 reads a whole tree. Nodes of a level are read in the order of their addresses, which takes few requests.
+// readTree1 reads a tree, or a path in it. Nodes of a level are read in the order of their addresses, which takes few
+// requests. What calls each gets nodes in the order of their keys.
 func (x *ChunkIndex) readTree1() error {
 	r := &treeReader{ChunkIndex: x, seen: map[uint64]bool{}, most: 2 * x.d.file.super.chunkK, rank: len(x.grid)}
 	level := []treePart{{addr: x.d.layout.addr, level: -1}}
+	r.wants(level[0].has)
+	if x.each != nil {
+		return r.below(level)
+	}
 	for len(level) > 0 {
+		// Most leaves are half full, or more.
+		if err := r.tooLarge(uint64(len(level)) * uint64(r.most/2)); err != nil && level[0].level == 0 {
+			return err
+		}
 		slices.SortFunc(level, func(a, b treePart) int {
 			switch {
 			case a.addr < b.addr:
@@ -48,6 +57,20 @@ func (x *ChunkIndex) readTree1() error {
 	return nil
 }
 
+// below reads nodes and all below them.
+func (r *treeReader) below(level []treePart) error {
+	for parts := range slices.Chunk(level, r.together()) {
+		children, err := r.nodes(parts)
+		if err == nil {
+			err = r.below(children)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // together returns how many nodes are in memory at a time.
 func (r *treeReader) together() int {
 	const most, memory = 256, 16 << 20
@@ -56,10 +79,13 @@ func (r *treeReader) together() int {
 
 const treeOfChunks = "B-tree of chunks"
 
-// nodes reads nodes, whose addresses ascend, and returns their children.
+// nodes reads nodes, and returns those of their children that are wanted.
 func (r *treeReader) nodes(parts []treePart) ([]treePart, error) {
 	f := r.d.file
 	if len(r.seen)+len(parts) > f.limit.nodes {
+		if r.whole() {
+			return nil, errLarge
+		}
 		return nil, notSupported("an index of more than %d nodes", f.limit.nodes)
 	}
 	var sound []treePart
@@ -79,7 +105,7 @@ func (r *treeReader) nodes(parts []treePart) ([]treePart, error) {
 		r.seen[p.addr] = true
 		sound, offsets = append(sound, p), append(offsets, off)
 	}
-	all, err := f.pages.together(offsets, f.treeNodeBytes(r.most, r.keyBytes()))
+	all, err := r.bytesOf(offsets)
 	if err != nil {
 		return nil, err
 	}
@@ -91,16 +117,46 @@ func (r *treeReader) nodes(parts []treePart) ([]treePart, error) {
 				return nil, err
 			}
 		}
-		next = append(next, children...)
+		next = append(next, slices.DeleteFunc(children, func(p treePart) bool { return !r.wants(p.has) })...)
 	}
 	return next, nil
+}
+
+// bytesOf returns the bytes of nodes at offsets. Those on the way to a part are kept as other metadata.
+func (r *treeReader) bytesOf(offsets []int64) ([][]byte, error) {
+	pages := r.d.file.pages
+	n := r.d.file.treeNodeBytes(r.most, r.keyBytes())
+	if r.wanted != nil {
+		all := make([][]byte, len(offsets))
+		for i, off := range offsets {
+			var err error
+			if all[i], err = pages.read(off, int(min(int64(n), pages.size-off))); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	if slices.IsSorted(offsets) {
+		return pages.together(offsets, n)
+	}
+	sorted := slices.Sorted(slices.Values(offsets))
+	read, err := pages.together(sorted, n)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]byte, len(offsets))
+	for i, off := range offsets {
+		k, _ := slices.BinarySearch(sorted, off)
+		all[i] = read[k]
+	}
+	return all, nil
 }
 
 // keyBytes returns the bytes of a key: a size, a mask, and an offset along each axis and in an element.
 func (r *treeReader) keyBytes() int { return 8 + 8*(r.rank+1) }
 
 // has reports whether a chunk lies in the part.
-func (p *treePart) has(scaled []uint64) bool {
+func (p treePart) has(scaled []uint64) bool {
 	return (p.before == nil || slices.Compare(scaled, p.before) >= 0) && (p.after == nil || slices.Compare(scaled,
 		p.after) < 0)
 }
@@ -129,6 +185,9 @@ func (r *treeReader) node(p treePart, c *cursor) ([]treePart, error) {
 	}
 	if n.level == 0 {
 		return nil, r.leaf(keys, children)
+	}
+	if n.used > 0 {
+		r.wants(treePart{before: p.before, after: keys[0].scaled}.has) // what is before all children has no chunks
 	}
 	parts := make([]treePart, n.used)
 	for i := range parts {
@@ -188,6 +247,9 @@ func (x *ChunkIndex) readTree2() error {
 	if err != nil {
 		return err
 	}
+	if err := x.tooLarge(t.total); err != nil {
+		return err
+	}
 	rank := len(x.grid)
 	if n := x.entryBytes() + 8*rank; t.recordSize != n {
 		return &FormatError{Address: x.d.layout.addr, Field: treeOfChunks + ": bytes of a record", Expected: n,
@@ -216,8 +278,12 @@ func (x *ChunkIndex) readTree2() error {
 		}
 		return x.add(scaled, e)
 	}
-	return t.each(use, func(err error, before, after []byte) error {
-		part := treePart{before: scaledOf(before), after: scaledOf(after)}
-		return x.lose(err, part.has)
-	})
+	part := func(before, after []byte) func(scaled []uint64) bool {
+		return treePart{before: scaledOf(before), after: scaledOf(after)}.has
+	}
+	if x.wanted != nil {
+		x.wants(part(nil, nil))
+		t.inside = func(before, after []byte) bool { return x.wants(part(before, after)) }
+	}
+	return t.each(use, func(err error, before, after []byte) error { return x.lose(err, part(before, after)) })
 }

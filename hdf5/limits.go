@@ -8,7 +8,8 @@ type limits struct {
 	nameBytes   int // of these links or attributes
 	heapWork    int // bytes of the blocks of a heap that are read, again and again if they have to be
 	nodes       int // of one B-tree, or blocks of one heap
-	chunks      int // of one index
+	chunks      int // of an index that is in memory
+	partChunks  int // of the parts of another one that are in memory
 	chunkBytes  int // decoded
 	links       int // soft links on the way to an object
 	depth       int // elements of a path
@@ -23,7 +24,8 @@ var defaultLimits = limits{
 	nameBytes:   64 << 20,
 	heapWork:    1 << 30,
 	nodes:       1 << 20,
-	chunks:      1 << 22,
+	chunks:      1 << 20,
+	partChunks:  1 << 15,
 	chunkBytes:  1 << 30,
 	links:       64,
 	depth:       1000,

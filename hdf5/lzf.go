@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 )
@@ -10,6 +11,9 @@ type lzf struct{}
 
 // longestLiteral is the most bytes that follow a control byte.
 const longestLiteral = 32
+
+// shortMatch is the most bytes that are copied as one word.
+const shortMatch = 8
 
 var errLZFEnd = errors.New("the stream ends early")
 
@@ -59,7 +63,11 @@ func (lzf) Decode(dst, src []byte, limit int) ([]byte, error) {
 		if n > limit-at {
 			return nil, lzfLong(limit)
 		}
-		if back >= n {
+		if back >= shortMatch && n <= shortMatch && limit-at >= shortMatch {
+			// As above. Most matches of voxels have three bytes.
+			v := binary.LittleEndian.Uint64(dst[at-back:])
+			binary.LittleEndian.PutUint64(dst[at:], v)
+		} else if back >= n {
 			copy(dst[at:at+n], dst[at-back:])
 		} else {
 			for k := range n {

@@ -22,7 +22,8 @@ type tree2 struct {
 	countWidth int   // bytes of the number of records of a child
 	totalWidth []int // bytes of the records below a child, by its height
 
-	seen map[uint64]bool
+	seen   map[uint64]bool
+	inside func(before, after []byte) bool // of a child: it is to be read; nil: all are
 }
 
 const (
@@ -166,15 +167,17 @@ func (w *tree2Walk) node(addr uint64, count, height int, before, after []byte) e
 		}
 		return records[i*w.recordSize : (i+1)*w.recordSize]
 	}
-	if height > 0 {
+	if height > 0 && w.inside == nil {
 		w.readAhead(*c, count, height)
 	}
 	for i := range count + 1 {
 		if height > 0 {
 			child, n := c.address("child"), int(c.uint(w.countWidth, "records of a child"))
 			c.uint(w.totalWidth[height-1], "records below a child")
-			if err := w.child(c, child, n, height-1, record(i-1), record(i)); err != nil {
-				return err
+			if w.inside == nil || w.inside(record(i-1), record(i)) {
+				if err := w.child(c, child, n, height-1, record(i-1), record(i)); err != nil {
+					return err
+				}
 			}
 		}
 		if i == count {
@@ -209,7 +212,10 @@ func (w *tree2Walk) bytesOf(count, height int) int {
 
 // open reads the bytes of a node, and checks them.
 func (w *tree2Walk) open(addr uint64, count, height int) (*cursor, error) {
-	if w.seen[addr] || len(w.seen) >= w.f.limit.nodes {
+	if len(w.seen) >= w.f.limit.nodes {
+		return nil, notSupported("a B-tree of more than %d nodes", w.f.limit.nodes)
+	}
+	if w.seen[addr] {
 		return nil, &FormatError{Address: addr, Field: w.what, Expected: "a node that is not yet part of it",
 			Found: "a loop"}
 	}

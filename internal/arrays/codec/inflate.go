@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding/binary"
-	"hash/adler32"
 	"math/bits"
 	"sync"
 )
@@ -60,7 +59,7 @@ func inflateZlib(dst, src []byte) (int, bool) {
 	}
 	n, used, ok := inflate(dst, src[head:])
 	rest := src[head:][used:]
-	if !ok || len(rest) != tail || binary.BigEndian.Uint32(rest) != adler32.Checksum(dst[:n]) {
+	if !ok || len(rest) != tail || binary.BigEndian.Uint32(rest) != adler(dst[:n]) {
 		return 0, false
 	}
 	return n, true
@@ -248,11 +247,11 @@ func (s *inflateState) fixed() {
 			s.lens[i] = 7
 		}
 	}
-	buildTable(s.lit[:], litBits, s.lens[:288], litEntry)
+	buildTable(s.lit[:], litBits, s.lens[:288], &litEntries)
 	for i := range 32 {
 		s.lens[i] = 5
 	}
-	buildTable(s.dist[:], distBits, s.lens[:32], distEntry)
+	buildTable(s.dist[:], distBits, s.lens[:32], &distEntries)
 }
 
 // dynamic reads the tables of a block (RFC 1951, 3.2.7).
@@ -271,14 +270,14 @@ func (s *inflateState) dynamic() bool {
 		s.lens[i] = uint8(n)
 	}
 	code := s.dist[:1<<distBits] // for the lengths of codes
-	if !buildTable(code, distBits, s.lens[:19], func(symbol int) uint32 { return uint32(symbol) << 16 }) {
+	if !buildTable(code, distBits, s.lens[:19], &lengthEntries) {
 		return false
 	}
 	if !s.codeLengths(code, s.lens[:lits+dists]) || s.lens[256] == 0 {
 		return false
 	}
-	return buildTable(s.lit[:], litBits, s.lens[:lits], litEntry) &&
-		buildTable(s.dist[:], distBits, s.lens[lits:lits+dists], distEntry)
+	return buildTable(s.lit[:], litBits, s.lens[:lits], &litEntries) &&
+		buildTable(s.dist[:], distBits, s.lens[lits:lits+dists], &distEntries)
 }
 
 // codeLengths reads the lengths of codes into all.
@@ -314,9 +313,27 @@ func (s *inflateState) codeLengths(code []uint32, all []uint8) bool {
 	return true
 }
 
-// buildTable makes the table of canonical codes of some lengths. entry returns that of a symbol. Sets of codes that are
-// not complete are false, but for none, and for one of one bit.
-func buildTable(table []uint32, first int, lens []uint8, entry func(symbol int) uint32) bool {
+// maxSymbols is the most that a code has.
+const maxSymbols = 288
+
+// The entries of symbols, but for the bits of their codes: of literals and lengths, of distances, and of the lengths of
+// codes.
+var (
+	litEntries    = entriesOf(litEntry)
+	distEntries   = entriesOf(distEntry)
+	lengthEntries = entriesOf(func(symbol int) uint32 { return uint32(symbol) << 16 })
+)
+
+func entriesOf(entry func(symbol int) uint32) (all [maxSymbols]uint32) {
+	for symbol := range all {
+		all[symbol] = entry(symbol)
+	}
+	return all
+}
+
+// buildTable makes the table of canonical codes of some lengths. Sets of codes that are not complete are false, but for
+// none, and for one of one bit.
+func buildTable(table []uint32, first int, lens []uint8, entries *[maxSymbols]uint32) bool {
 	var count, next [maxCode + 1]int
 	for _, n := range lens {
 		count[n]++
@@ -339,7 +356,7 @@ func buildTable(table []uint32, first int, lens []uint8, entry func(symbol int) 
 			table[i] = isOther
 		}
 	}
-	var sorted [288]uint16 // symbols by their codes
+	var sorted [maxSymbols]uint16 // symbols by their codes
 	var at [maxCode + 2]int
 	for n := 1; n <= maxCode; n++ {
 		at[n+1] = at[n] + count[n]
@@ -356,7 +373,7 @@ func buildTable(table []uint32, first int, lens []uint8, entry func(symbol int) 
 		n := int(lens[symbol])
 		reversed := int(bits.Reverse16(uint16(next[n])) >> (16 - n))
 		next[n]++
-		e := entry(int(symbol))
+		e := entries[symbol]
 		e = e&^63 | (e&63 + uint32(n)) | uint32(n)<<8
 		if n <= first {
 			for i := reversed; i < 1<<first; i += 1 << n {

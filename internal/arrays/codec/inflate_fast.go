@@ -91,8 +91,12 @@ func (s *inflateState) fast(dst []byte, o int) (_ int, end, ok bool) {
 func copyBack(dst []byte, o, back, length int) {
 	switch {
 	case back >= 8:
-		for i := 0; i < length; i += 8 {
-			binary.LittleEndian.PutUint64(dst[o+i:], binary.LittleEndian.Uint64(dst[o+i-back:]))
+		// Most are short. There is room for 16 bytes.
+		from, to := dst[o-back:], dst[o:]
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
+		binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(from[8:]))
+		for i := 16; i < length; i += 8 {
+			binary.LittleEndian.PutUint64(to[i:], binary.LittleEndian.Uint64(from[i:]))
 		}
 	case back == 1:
 		v := uint64(dst[o-1]) * 0x0101010101010101

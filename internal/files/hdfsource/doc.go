@@ -28,6 +28,9 @@
 //     `TestLocated`
 //   - A mount of a file at a URL takes at most 24 requests, and a chunk of a small index at most 4.
 //     `TestHDF5Requests`
+//   - A dataset may have more chunks than its index has room for in memory: parts of the index are read when they are
+//     needed, with the same result.
+//     `TestParts`, `TestLargeIndexes`, `TestDamagedPart`, `TestPartsTogether`
 //   - The limit of memory holds for all files of the reference data whose datasets have at most 1 GiB.
 //     `TestMemoryOfHDF5`
 package hdfsource

@@ -12,12 +12,7 @@ import (
 
 const (
 	keptBytes   = 32 << 20 // of indexes of chunks that no open cube uses, for all files of the process
-	entryBytes  = 24       // of an index, for a chunk
 	headerBytes = 8 << 10  // of a dataset without its index, about
-
-	// fewChunks is the most that an index may have, as package hdf5 reads it. Those of larger grids are read at once,
-	// so that what is refused is not shown.
-	fewChunks = 1 << 22
 )
 
 // kept are the datasets that were used last, with their indexes: a cube that is opened again does not read it again.
@@ -42,7 +37,7 @@ func (o *opened) dataset(path string, pieceBytes int) (*hdf5.Dataset, chunks, er
 	if c, ok := pieces.(chunked); ok && err == nil {
 		kept.Lock()
 		defer kept.Unlock()
-		kept.datasets.Put(keptKey{o, path}, d, headerBytes+entryBytes*int64(c.index.Len()))
+		kept.datasets.Put(keptKey{o, path}, d, headerBytes+c.index.Memory())
 	}
 	return d, pieces, err
 }
@@ -89,20 +84,9 @@ func (o *opened) find(path string) (*hdf5.Dataset, error) {
 	return d, nil
 }
 
-// shapeOf returns the size of a piece of a dataset. It reads the index only of a dataset that may have too many chunks.
+// shapeOf returns the size of a piece of a dataset, without its index.
 func shapeOf(d *hdf5.Dataset, pieceBytes int) ([]int, error) {
-	cells := uint64(1)
-	chunk := d.ChunkShape()
-	for axis, n := range d.Shape() {
-		if chunk == nil || cells > fewChunks {
-			break
-		}
-		if n = (n-1)/chunk[axis] + 1; n > fewChunks {
-			n = fewChunks + 1
-		}
-		cells *= n
-	}
-	if chunk != nil && cells <= fewChunks {
+	if chunk := d.ChunkShape(); chunk != nil {
 		return ints(chunk), nil
 	}
 	pieces, err := chunksOf(d, pieceBytes)
