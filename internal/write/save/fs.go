@@ -41,9 +41,10 @@ type limits struct {
 var usual = limits{files: 1000, bytes: 1 << 40, names: 1000, piece: 4 << 20}
 
 var (
-	_ vfs.Saver  = (*FS)(nil)
-	_ vfs.ListFS = (*FS)(nil)
-	_ fs.StatFS  = (*FS)(nil)
+	_ vfs.Saver    = (*FS)(nil)
+	_ vfs.ListFS   = (*FS)(nil)
+	_ fs.ReadDirFS = (*FS)(nil)
+	_ fs.StatFS    = (*FS)(nil)
 )
 
 // New returns a tree whose files can be saved. dir is a directory on the disk that has what is being saved.

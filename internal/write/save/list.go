@@ -55,3 +55,15 @@ func (f *FS) changes(dir string) (fresh []fs.DirEntry, gone map[string]bool) {
 	}
 	return fresh, gone
 }
+
+// ReadDir implements fs.ReadDirFS.
+func (f *FS) ReadDir(dir string) (all []fs.DirEntry, err error) {
+	for batch, err := range f.List(dir) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, batch...)
+	}
+	vfs.SortByName(all)
+	return all, nil
+}
