@@ -9,8 +9,8 @@ import (
 // Saver is a file system in which programs save whole files: over one that is there, or as a new one that they rename.
 // Names are those of an [fs.FS]. A name of a new file is found, opened and listed as others are.
 type Saver interface {
-	// Rewrite returns an empty file, which takes the place of a file when it is committed. It returns nil if the file is
-	// written in place.
+	// Rewrite returns an empty file, which takes the place of a file when it is committed. It returns nil if the file
+	// is written in place.
 	Rewrite(name string) (SavedFile, error)
 	// Create makes a new file of this owner in a directory. It fails with syscall.EROFS where there are none.
 	Create(name string, mode fs.FileMode, uid, gid uint32) (SavedFile, error)

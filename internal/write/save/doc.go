@@ -10,7 +10,9 @@
 // do. They can remove a file that can be written, and make it anew, as mv does from another disk. Until then its name
 // is hidden, and its voxels are as before.
 //
-// The file gets its content when it is closed or renamed, and that is durable then. It may be compressed. The format
+// The file gets its content when a descriptor of it is closed or synced, or it is renamed, and that is durable then. A
+// program that closes a copy of its descriptor before the file is complete gets an error, and goes on. The file may be
+// compressed. The format
 // has to be that of the name, and size, type and channels those of the file. The axes of an .npy are x, y, z, as those
 // of the file are, in any order of bytes: so a program loads what it has saved. Spacing and position do not count, and
 // the file keeps its own header. A program that maps a file after it has saved it has to read the header again.
@@ -42,12 +44,15 @@
 //
 // Each promise names the tests that hold it.
 //
-//   - A file with another header that is saved over another one has the voxels of the new one in its place, whatever its
-//     shape and size. A file of another array, or that is cut off, changes nothing.
-//     `TestSaveAgreesWithModel`, `TestRefusals`, `TestEverySize`
+//   - What is saved over a file, with any header of its format, becomes its voxels, whatever the shape and size. A file
+//     of another array, or that is cut off, changes nothing.
+//     `TestSaveAgreesWithModel`, `TestRefusals`
 //   - Programs save, copy, move and synchronise files into a mount, and all views have them after the close. Until then
 //     they have what was there before, also if the server is killed.
 //     `TestEditSave`, `TestEditSaveKill`, `TestClientEdits`
-//   - New files are bounded in number and bytes, and nothing of them is left.
-//     `TestBounds`
+//   - If the disk becomes full while a program saves, the write fails, and nothing has changed.
+//     `TestEditSaveFullDisk`
+//   - New files are bounded in number and bytes, and nothing of them is left. Names that cannot be made, renamed or
+//     removed are refused.
+//     `TestBounds`, `TestNames`
 package save

@@ -380,7 +380,8 @@ func TestBounds(t *testing.T) {
 	}
 	write := func(o vfs.SavedFile, n int, off int64, want error) {
 		t.Helper()
-		if err := o.WriteAtContext(t.Context(), make([]byte, n), off); !errors.Is(err, want) || want == nil && err != nil {
+		err := o.WriteAtContext(t.Context(), make([]byte, n), off)
+		if !errors.Is(err, want) || want == nil && err != nil {
 			t.Errorf("%d bytes at %d: got %v, expected %v", n, off, err, want)
 		}
 	}
