@@ -187,6 +187,8 @@ var arrows = map[string][]string{
 		"internal/files/nml", "internal/read/mosaic", "internal/read/writable", "internal/small/atomicfile",
 		"internal/small/guard", "internal/small/lockfile", "internal/small/parallel", "internal/stores/store",
 		"internal/vfs", "volume", "webknossos", "wkw", "golang.org/x/sys"},
+	"internal/write/save": {"internal/files/arrayfile", "internal/names/tree", "internal/read/writable",
+		"internal/vfs", "volume", "golang.org/x/sys"},
 	"internal/jobs/diff": {"cache", "internal/arrays/lattice", "internal/compose/overlay",
 		"internal/read/mosaic", "internal/small/hint", "internal/small/parallel", "internal/small/scratch", "volume"},
 	"internal/write/annotations": {"internal/arrays/lattice", "internal/files/annotation", "internal/files/nml",

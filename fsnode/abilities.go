@@ -49,6 +49,10 @@ type (
 	// Sync returns when all that was written survives a power failure.
 	Writer = vfs.Writer
 
+	// A Saver is a file system in which programs save whole files: over one that is there, or as a new one that they
+	// rename.
+	Saver = vfs.Saver
+
 	// A Sink takes the bytes of a [Pusher]. Its fields are
 	//
 	//	All   bool  // it takes all decoded bytes, not only those that would have to be decoded again

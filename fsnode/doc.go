@@ -56,6 +56,11 @@
 // of shared maps reach the server when they are synced, or when the map is removed, on all kernels. There is no
 // writeback cache: each write(2) is a request.
 //
+// With a [Saver], programs also save whole files. One that opens a file with O_TRUNC gets a handle of its own, which is
+// read and written past the page cache, and has its own size for seeks. All others see the file as before, until a
+// close commits what was written. A new file is a node of its own. The kernel may keep neither its name nor its
+// attributes: after a rename, the name is that of another node.
+//
 // # Concurrency
 //
 // Each request has a goroutine of its own, so calls of the fs.FS and reads of one file are concurrent.

@@ -64,13 +64,32 @@ func (r inodeNumbers) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name
 	out *fuse.EntryOut) fuse.Status {
 	status := r.RawFileSystem.Lookup(cancel, header, name, out)
 	showInode(&out.Attr)
+	expireEntry(out)
 	return status
 }
 
 // GetAttr implements fuse.RawFileSystem.
 func (r inodeNumbers) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	if out.Attr.Flags = 0; in.Flags()&fuse.FUSE_GETATTR_FH != 0 {
+		out.Attr.Flags = forHandle
+	}
 	status := r.RawFileSystem.GetAttr(cancel, in, out)
 	showInode(&out.Attr)
+	expire(out.AttrValid, &out.AttrValidNsec)
+	return status
+}
+
+// forHandle, in the flags of an answer that is not made yet, says that the kernel asks for the attributes of an open
+// file. Without it, go-fuse calls Getattr with any file that is open.
+const forHandle = 1
+
+func isForHandle(a *fuse.Attr) bool { return a.Flags == forHandle }
+
+// Create implements fuse.RawFileSystem.
+func (r inodeNumbers) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	status := r.RawFileSystem.Create(cancel, in, name, out)
+	showInode(&out.Attr)
+	expireEntry(&out.EntryOut)
 	return status
 }
 
@@ -92,6 +111,7 @@ func (r inodeNumbers) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *
 	for answer := out.Bytes(); len(answer) > 0; {
 		entry := (*fuse.EntryOut)(unsafe.Pointer(&answer[0]))
 		showInode(&entry.Attr)
+		expireEntry(entry)
 		answer = answer[unsafe.Sizeof(*entry):]
 		name := int(binary.NativeEndian.Uint32(answer[16:]))
 		answer = answer[(direntSize+name+7)&^7:]

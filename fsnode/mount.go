@@ -42,6 +42,8 @@ type Options struct {
 	// Writable lets programs write the files that are a [Writer], within their permissions. Without it the mount is
 	// read-only.
 	Writable bool
+	// Saver lets programs save whole files, if the mount is Writable. It is fsys, or knows its names.
+	Saver Saver
 
 	// UID and GID replace the owner and the group of all entries, unless they are nil.
 	UID, GID *uint32
@@ -145,7 +147,7 @@ func newNodes(fsys fs.FS, o Options) (*mount, fuse.RawFileSystem, *fuse.MountOpt
 		calls:    newSourceCalls(o.AnswersAtOnce),
 		limits:   usual,
 	}
-	m.writable = o.Writable
+	m.writable, m.saver = o.Writable, o.Saver
 	m.onceReads.limits = usual.once
 	top := m.newNode(".")
 	top.info.set(info)
@@ -192,6 +194,9 @@ func mountOptions(o Options) fuse.MountOptions {
 		m.DirectMountStrict = true
 	} else {
 		m.Options = append(m.Options, "nosuid", "nodev", "noexec")
+	}
+	if o.Saver != nil { // opening and truncating are one request, so that it is known who saves
+		m.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
 	}
 	if !o.Writable {
 		m.DirectMountFlags |= unix.MS_RDONLY

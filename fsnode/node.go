@@ -4,6 +4,7 @@ package fsnode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -33,6 +34,7 @@ type mount struct {
 
 	writable bool // files that can be written are
 	writers  openWriters
+	saver    vfs.Saver // nil: files are written in place only
 }
 
 // node is an entry that the kernel knows: a path with one version of its content.
@@ -82,12 +84,17 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (fou
 	}
 	child.found(info)
 	child.setAttr(&out.Attr, info)
+	if isSaved(info) {
+		out.SetEntryTimeout(never)
+		out.SetAttrTimeout(never)
+	}
 	return n.newChild(ctx, child), 0
 }
 
 // found sets the version of the node from the description of its path.
 func (n *node) found(info fs.FileInfo) {
-	if !info.IsDir() && !n.isWritable(info) { // one that can be written is the same node, whatever it contains
+	// One that can be written is the same node, whatever it contains. A new file is a node of its own.
+	if !info.IsDir() && (!n.isWritable(info) || isSaved(info)) {
 		n.version = vfs.VersionOf(info)
 	}
 	n.info.set(info)
@@ -127,17 +134,32 @@ func (n *node) stat(ctx context.Context) (fs.FileInfo, error) {
 
 // Getattr returns the attributes of the entry. For the root and for files, it returns the last attributes if
 // the source fails or does not answer.
-func (n *node) Getattr(ctx context.Context, _ gofs.FileHandle, out *fuse.AttrOut) (number syscall.Errno) {
+func (n *node) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) (number syscall.Errno) {
 	defer n.log.boundary("getattr", n.path, &number)
+	h, saves := f.(*savedHandle)
+	saves = saves && isForHandle(&out.Attr)
 	info, err := n.describe(ctx)
 	if err != nil {
 		return n.log.errno("getattr", n.path, err)
 	}
 	n.setAttr(&out.Attr, info)
+	if isSaved(info) {
+		out.SetTimeout(never)
+	}
+	if saves { // the program seeks to the end of what it has written; others see the file as before
+		if info, err = h.file.Stat(); err != nil {
+			return n.log.errno("getattr", n.path, err)
+		}
+		out.Size = uint64(info.Size())
+		out.SetTimeout(never)
+	}
 	return 0
 }
 
 func (n *node) describe(ctx context.Context) (fs.FileInfo, error) {
+	if info := n.info.last(); isSaved(info) {
+		return info, nil
+	}
 	switch {
 	case n.path != "." && !n.isFile():
 		return n.stat(ctx)
@@ -180,14 +202,18 @@ func (n *node) isFile() bool { return n.StableAttr().Mode == syscall.S_IFREG }
 // looks up the name again and opens the new version, which is kept for it.
 func (n *node) Open(ctx context.Context, flags uint32) (_ gofs.FileHandle, _ uint32, number syscall.Errno) {
 	defer n.log.boundary("open", n.path, &number)
-	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY
+	writes := flags&syscall.O_ACCMODE != syscall.O_RDONLY || flags&syscall.O_TRUNC != 0
 	if writes && !n.isWritable(n.info.last()) {
 		return nil, 0, syscall.EROFS
 	}
 	f, ok := n.reopens.take(ctx, n.path, n.version)
 	if !ok {
 		var err error
-		if f, err = callSource(ctx, n.calls, n.openCurrent, openFile.close); err != nil {
+		f, err = callSource(ctx, n.calls, n.openCurrent, openFile.close)
+		if errors.Is(err, fs.ErrNotExist) && isSaved(n.info.last()) {
+			return nil, 0, syscall.ESTALE // it was renamed
+		}
+		if err != nil {
 			return nil, 0, n.log.errno("open", n.path, err)
 		}
 	}
@@ -202,13 +228,30 @@ func (n *node) Open(ctx context.Context, flags uint32) (_ gofs.FileHandle, _ uin
 		return nil, 0, syscall.ESTALE
 	}
 	guard.Pass("fsnode.request")
+	if saved, ok := f.File.(vfs.SavedFile); ok {
+		h, answer, err := n.openNew(saved, flags)
+		if err != nil {
+			return nil, 0, n.writeErrno("open", err)
+		}
+		used = true
+		return h, answer, 0
+	}
+	if flags&syscall.O_TRUNC != 0 {
+		h, answer, err := n.openTruncated()
+		if err != nil {
+			return nil, 0, n.writeErrno("open", err)
+		}
+		if h != nil {
+			return h, answer, 0
+		}
+	}
 	if writes {
-		h, flags, err := n.openForWriting(f)
+		h, answer, err := n.openForWriting(f, flags)
 		if err != nil {
 			return nil, 0, syscall.EROFS
 		}
 		used = true
-		return h, flags, 0
+		return h, answer, 0
 	}
 	h, flags := n.handle(f, flags)
 	used = true

@@ -43,14 +43,22 @@ func (readOnly) Mkdir(<-chan struct{}, *fuse.MkdirIn, string, *fuse.EntryOut) fu
 }
 
 // Unlink implements fuse.RawFileSystem.
-func (readOnly) Unlink(<-chan struct{}, *fuse.InHeader, string) fuse.Status { return fuse.EROFS }
+func (r readOnly) Unlink(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
+	if !r.writable {
+		return fuse.EROFS
+	}
+	return r.RawFileSystem.Unlink(cancel, in, name)
+}
 
 // Rmdir implements fuse.RawFileSystem.
 func (readOnly) Rmdir(<-chan struct{}, *fuse.InHeader, string) fuse.Status { return fuse.EROFS }
 
 // Rename implements fuse.RawFileSystem.
-func (readOnly) Rename(<-chan struct{}, *fuse.RenameIn, string, string) fuse.Status {
-	return fuse.EROFS
+func (r readOnly) Rename(cancel <-chan struct{}, in *fuse.RenameIn, name, newName string) fuse.Status {
+	if !r.writable {
+		return fuse.EROFS
+	}
+	return r.RawFileSystem.Rename(cancel, in, name, newName)
 }
 
 // Link implements fuse.RawFileSystem.
@@ -64,8 +72,11 @@ func (readOnly) Symlink(<-chan struct{}, *fuse.InHeader, string, string, *fuse.E
 }
 
 // Create implements fuse.RawFileSystem.
-func (readOnly) Create(<-chan struct{}, *fuse.CreateIn, string, *fuse.CreateOut) fuse.Status {
-	return fuse.EROFS
+func (r readOnly) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
+	if !r.writable {
+		return fuse.EROFS
+	}
+	return r.RawFileSystem.Create(cancel, in, name, out)
 }
 
 // Tmpfile implements fuse.RawFileSystem.
@@ -74,7 +85,10 @@ func (readOnly) Tmpfile(<-chan struct{}, *fuse.CreateIn, *fuse.CreateOut) fuse.S
 }
 
 // SetXAttr implements fuse.RawFileSystem.
-func (readOnly) SetXAttr(<-chan struct{}, *fuse.SetXAttrIn, string, []byte) fuse.Status {
+func (r readOnly) SetXAttr(<-chan struct{}, *fuse.SetXAttrIn, string, []byte) fuse.Status {
+	if r.writable {
+		return fuse.ENOTSUP // programs that copy files go on without the attributes
+	}
 	return fuse.EROFS
 }
 

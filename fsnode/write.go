@@ -24,8 +24,10 @@ type writing struct {
 	unsynced atomic.Bool // something was written since the last sync
 
 	mu        sync.Mutex
-	truncated bool  // to nothing: a program is about to write all of it
-	reached   int64 // the end of what was written since
+	truncated bool          // to nothing: a program is about to write all of it
+	reached   int64         // the end of what was written since
+	filled    int64         // the end of what was written since, or is about to be, or was passed over and is 0
+	turn      chan struct{} // has an item while a request fills; nil: the file was never truncated
 }
 
 // isWritable reports whether the mount can be written and the file may be.
@@ -46,10 +48,13 @@ var (
 
 // openForWriting returns a handle of a file that can be written, and the flags of the answer. The page cache keeps
 // nothing from before: another file may have changed the voxels.
-func (n *node) openForWriting(f openFile) (gofs.FileHandle, uint32, error) {
+func (n *node) openForWriting(f openFile, flags uint32) (gofs.FileHandle, uint32, error) {
 	w, ok := f.File.(vfs.Writer)
 	if !ok {
 		return nil, 0, syscall.EROFS
+	}
+	if flags&syscall.O_TRUNC != 0 {
+		n.write.truncate()
 	}
 	h := &writeHandle{newHandle(n, f.File, n.observer), w}
 	n.writers.add(n)
@@ -63,6 +68,9 @@ func (h *writeHandle) Write(ctx context.Context, data []byte, off int64) (uint32
 	err := guard.Do("fsnode.write", func() error {
 		guard.Pass("fsnode.write")
 		h.node.write.unsynced.Store(true) // also a part may have been written
+		if err := h.passOver(graceful, off, off+int64(len(data))); err != nil {
+			return err
+		}
 		return h.file.WriteAtContext(graceful, data, off)
 	})
 	if err != nil {
@@ -70,6 +78,32 @@ func (h *writeHandle) Write(ctx context.Context, data []byte, off int64) (uint32
 	}
 	h.node.write.wrote(off + int64(len(data)))
 	return uint32(len(data)), 0
+}
+
+// zeros is what a program passes over.
+var zeros [256 << 10]byte
+
+// passOver writes zeros before the byte off of a file that was truncated, where nothing was written since: a program
+// that is about to write up to the byte end has passed over them. Requests may come in another order than their bytes.
+func (h *writeHandle) passOver(ctx context.Context, off, end int64) error {
+	w := &h.node.write
+	turn := w.fillTurn()
+	if turn == nil {
+		return nil
+	}
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for at := w.fillTo(0); at < off; at = w.fillTo(at + min(off-at, int64(len(zeros)))) {
+		if err := h.file.WriteAtContext(ctx, zeros[:min(off-at, int64(len(zeros)))], at); err != nil {
+			return err
+		}
+	}
+	w.fillTo(end)
+	return nil
 }
 
 // Flush is called for each close of a descriptor. It returns when what was written is durable.
@@ -118,12 +152,13 @@ func (h *writeHandle) Release(ctx context.Context) syscall.Errno {
 // Fsync makes durable what was written. It succeeds without doing anything for a file that is only read: some programs
 // call it.
 func (n *node) Fsync(ctx context.Context, f gofs.FileHandle, _ uint32) syscall.Errno {
-	h, ok := f.(*writeHandle)
-	if !ok {
-		return 0
-	}
-	if err := h.sync(ctx); err != nil {
-		return n.writeErrno("fsync", err)
+	switch h := f.(type) {
+	case *savedHandle:
+		return h.sync(ctx)
+	case *writeHandle:
+		if err := h.sync(ctx); err != nil {
+			return n.writeErrno("fsync", err)
+		}
 	}
 	return 0
 }
@@ -133,9 +168,12 @@ var errSize = errors.New("the size of the file cannot change")
 
 // Setattr accepts the size that the file has, and new times, which it ignores. It also accepts the size 0, which
 // programs set when they are about to write the whole file: the bytes stay until they are written.
-func (n *node) Setattr(ctx context.Context, _ gofs.FileHandle, in *fuse.SetAttrIn,
+func (n *node) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn,
 	out *fuse.AttrOut) (number syscall.Errno) {
 	defer n.log.boundary("setattr", n.path, &number)
+	if saved, ok := n.info.last().(vfs.SavedInfo); ok {
+		return n.setSaved(saved, in, out)
+	}
 	info, err := n.describe(ctx)
 	if err != nil {
 		return n.log.errno("setattr", n.path, err)
@@ -147,14 +185,20 @@ func (n *node) Setattr(ctx context.Context, _ gofs.FileHandle, in *fuse.SetAttrI
 	if mode, ok := in.GetMode(); ok && mode&0o777 != out.Attr.Mode&0o777 {
 		return syscall.EPERM
 	}
-	if uid, ok := in.GetUID(); ok && uid != out.Attr.Uid {
-		return syscall.EPERM
+	if number := n.checkOwner(in, out); number != 0 {
+		return number
 	}
-	if gid, ok := in.GetGID(); ok && gid != out.Attr.Gid {
-		return syscall.EPERM
-	}
-	if size, ok := in.GetSize(); ok && size == 0 {
+	h, saves := f.(*savedHandle)
+	if size, ok := in.GetSize(); ok && saves {
+		if err := h.file.Truncate(int64(size)); err != nil {
+			return n.writeErrno("truncate", err)
+		}
+	} else if ok && size == 0 {
 		n.write.truncate()
+	} else if w, writes := f.(*writeHandle); ok && writes && size == out.Attr.Size {
+		if err := w.extend(ctx, int64(size)); err != nil {
+			return n.writeErrno("truncate", err)
+		}
 	} else if ok && size != out.Attr.Size {
 		n.writeErrno("truncate", fmt.Errorf("%w: expected %d bytes, or 0 to write all, found %d", errSize,
 			out.Attr.Size, size))
@@ -163,10 +207,49 @@ func (n *node) Setattr(ctx context.Context, _ gofs.FileHandle, in *fuse.SetAttrI
 	return 0
 }
 
+// extend sets the size that the file has. If it was truncated, what was not written since is 0.
+func (h *writeHandle) extend(ctx context.Context, size int64) error {
+	if h.node.write.fillTurn() == nil {
+		return nil
+	}
+	graceful := newGrace(ctx)
+	defer graceful.end()
+	return guard.Do("fsnode.write", func() error {
+		h.node.write.unsynced.Store(true)
+		if err := h.passOver(graceful, size, size); err != nil {
+			return err
+		}
+		h.node.write.wrote(size)
+		return nil
+	})
+}
+
 func (w *writing) truncate() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.truncated, w.reached = true, 0
+	w.truncated, w.reached, w.filled = true, 0, 0
+	if w.turn == nil {
+		w.turn = make(chan struct{}, 1)
+	}
+}
+
+// fillTurn returns the turn to fill, or nil if the file is not truncated.
+func (w *writing) fillTurn() chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.truncated {
+		return nil
+	}
+	return w.turn
+}
+
+// fillTo records that bytes up to an offset are no longer those from before the truncation, and returns the end of all
+// such bytes.
+func (w *writing) fillTo(end int64) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.filled = max(w.filled, end)
+	return w.filled
 }
 
 // wrote records a write that ends at byte end.
@@ -206,7 +289,11 @@ func (w *writing) forgetTruncation() error {
 
 // writeErrno reports the error of a write and returns its number.
 func (n *node) writeErrno(op string, err error) syscall.Errno {
-	number := n.log.errno(op, n.path, err)
+	return writeNumber(n.log.errno(op, n.path, err), err)
+}
+
+// writeNumber returns the number of the error of a write, which is number for other requests.
+func writeNumber(number syscall.Errno, err error) syscall.Errno {
 	if number != syscall.EIO {
 		return number
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/small/paths"
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
 	"github.com/wkwfs/wkwfs/internal/write/edit"
+	"github.com/wkwfs/wkwfs/internal/write/save"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -113,6 +114,16 @@ func (s *mountSettings) checkEdit(root volume.Root, dir string) error {
 		return hint.Errorf("mount as that user", "--edit: %s belongs to user %d, and the server to root", dir, st.Uid)
 	}
 	return nil
+}
+
+// newSaver returns the tree with what programs save, or nil if nothing is edited. It is collected beside the first of
+// the edits.
+func (s *mountSettings) newSaver(tree fs.FS, log *slog.Logger) *save.FS {
+	if len(s.edit) == 0 {
+		return nil
+	}
+	_, dir, _ := strings.Cut(s.edit[0], "=")
+	return save.New(tree, dir, log)
 }
 
 // close makes durable what was written.

@@ -17,6 +17,7 @@ import (
 	"github.com/wkwfs/wkwfs/internal/serve/status"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
 	"github.com/wkwfs/wkwfs/internal/stores/remote"
+	"github.com/wkwfs/wkwfs/internal/write/save"
 )
 
 // fuseMount is a mount of FUSE.
@@ -65,9 +66,13 @@ func (s *mountSettings) prepareMountpoint(logger *slog.Logger) (string, error) {
 }
 
 // attach mounts the tree.
-func (s *mountSettings) attach(mountpoint string, tree fs.FS, meter *status.Meter, opened *dataset.Dataset,
-	logger *slog.Logger) (attached, error) {
-	server, err := fsnode.Mount(mountpoint, meter.Around(tree), s.fuseOptions(meter, opened.AnswersAtOnce, logger))
+func (s *mountSettings) attach(mountpoint string, tree fs.FS, saver *save.FS, meter *status.Meter,
+	opened *dataset.Dataset, logger *slog.Logger) (attached, error) {
+	o := s.fuseOptions(meter, opened.AnswersAtOnce, logger)
+	if saver != nil {
+		tree, o.Saver = saver, saver
+	}
+	server, err := fsnode.Mount(mountpoint, meter.Around(tree), o)
 	if err != nil {
 		return nil, mounts.Explain(mountpoint, err)
 	}

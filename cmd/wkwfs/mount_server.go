@@ -141,7 +141,11 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	defer stopMetrics()
 	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Private: !s.allowOther,
 		Unit: header.Unit(s.unit)})
-	server, err := s.attach(mountpoint, tree, meter, opened, logger)
+	saver := s.newSaver(tree, logger)
+	if saver != nil {
+		defer saver.Close()
+	}
+	server, err := s.attach(mountpoint, tree, saver, meter, opened, logger)
 	if err != nil {
 		return err
 	}

@@ -54,10 +54,50 @@ def tofile_rows():
                 fresh[z, y].tofile(f)
 
 
-def save():
+def changed():
+    """Return x, y, z in Fortran order."""
     array = numpy.load(path)
     array.T[place] = fresh
-    numpy.save(path, array)
+    return array
+
+
+def save():
+    numpy.save(path, changed())
+
+
+def save_in_c_order():
+    numpy.save(path, numpy.ascontiguousarray(changed()))
+
+
+def save_floats():
+    numpy.save(path, changed().astype("<f4"))
+
+
+def save_and_rename():
+    temporary = pathlib.Path(path).parent / ".temporary.npy"
+    numpy.save(temporary, changed())
+    temporary.rename(path)
+
+
+def outside(command, write):
+    """Write a file on another disk, and have a command put it in place."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(pathlib.Path(folder) / pathlib.Path(path).name)
+        subprocess.run([*command, f"{folder}/{pathlib.Path(path).name}", path], check=True)
+
+
+def save_and_rsync():
+    outside(["rsync", "--archive", "--ignore-times"], lambda name: numpy.save(name, changed()))
+
+
+def save_and_move():
+    outside(["mv"], lambda name: numpy.save(name, changed()))
+
+
+def rsync_inplace():
+    array = numpy.fromfile(path, "<u4").reshape(shape)
+    array[place] = fresh
+    outside(["rsync", "--inplace", "--ignore-times"], array.tofile)
 
 
 def nibabel_memmap():
@@ -78,16 +118,20 @@ def tifffile_memmap():
     put(tifffile.memmap(path, mode="r+"))
 
 
-def tifffile_imwrite():
+def tifffile_imwrite(**options):
     array = tifffile.imread(path)
     array[place] = fresh
-    tifffile.imwrite(path, array)
+    tifffile.imwrite(path, array, **options)
+
+
+def tifffile_compressed():
+    tifffile_imwrite(compression="zlib")
 
 
 def itk():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        array = numpy.zeros(shape, "<u4")
+        array = numpy.fromfile(pathlib.Path(path).with_suffix(".raw"), "<u4").reshape(shape)
         array[place] = fresh
         array.tofile(folder / "itk.raw")
         (folder / "itk.mhd").write_text(

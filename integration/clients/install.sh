@@ -14,7 +14,7 @@ hdf5-tools python3-h5py
 python3-paraview
 imagej openjdk-17-jdk-headless
 libtiff-tools python3-gdal
-plastimatch
+plastimatch rsync
 fio
 libnfs-utils qemu-utils qemu-block-extra iproute2
 podman runc uidmap slirp4netns fuse-overlayfs

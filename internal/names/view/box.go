@@ -11,8 +11,12 @@ import (
 // boxDir has any box of a mag, in every format that is one file. It lists none of them.
 type boxDir struct{ d magDir }
 
-func (b boxDir) stat() (fs.FileInfo, error)   { return statDir(tree.Boxes, b.d.m.Stat) }
 func (b boxDir) list(func(entry, error) bool) {}
+
+func (b boxDir) stat() (fs.FileInfo, error) {
+	i, err := statDir(tree.Boxes, b.d.m.Stat)
+	return editedDir(b.d.m, i, err)
+}
 
 func (b boxDir) child(name string) (node, error) {
 	stem, suffix, _ := strings.Cut(name, ".")

@@ -29,6 +29,7 @@ type editedFile struct {
 var (
 	_ vfs.Writer          = (*editedFile)(nil)
 	_ vfs.ContextReaderAt = (*editedFile)(nil)
+	_ writable.File       = (*editedFile)(nil)
 )
 
 // newEditedFile returns a file of the voxels of a box over f, which has those under the edits.
@@ -98,10 +99,22 @@ func (f *editedFile) compare(ctx context.Context, p []byte, off int64) error {
 		off+int64(i), has[i], p[i], fs.ErrInvalid)
 }
 
+// Grid implements writable.File.
+func (f *editedFile) Grid() volume.Grid { return *f.info.array }
+
+// Check implements writable.File.
+func (f *editedFile) Check(p []byte, off int64) error { return f.voxels.Check(f.box, p, off) }
+
+// WriteVoxels implements writable.File.
+func (f *editedFile) WriteVoxels(ctx context.Context, p []byte, off int64) error {
+	return f.voxels.Write(ctx, f.box, p, off)
+}
+
 // Sync implements vfs.Writer.
 func (f *editedFile) Sync(ctx context.Context) error { return f.voxels.Sync(ctx, f.box) }
 
-// editedInfo describes a file that can be written. Who may write the directory of the edits may write the file.
+// editedInfo describes a file that can be written, or a directory of such files. Who may write the directory of the
+// edits may write the file.
 type editedInfo struct {
 	info
 	edits   fs.FileInfo
@@ -117,6 +130,7 @@ func (i editedInfo) Details() vfs.Details {
 	return d
 }
 
+// ModTime is that of the last write.
 func (i editedInfo) ModTime() time.Time {
 	if m := i.info.ModTime(); m.After(i.changed) {
 		return m
@@ -127,15 +141,15 @@ func (i editedInfo) ModTime() time.Time {
 // Mode has the permission to write of the directory of the edits, and to read of the layer. Where their owners or
 // groups differ, those of the directory are others for the layer.
 func (i editedInfo) Mode() fs.FileMode {
-	mode, read := i.info.Mode(), i.info.Mode().Perm()&0o444
-	others := read & 0o004
+	mode, read := i.info.Mode(), i.info.Mode().Perm()&0o555
+	others := read & 0o005
 	layer, ok := i.info.Sys().(*syscall.Stat_t)
 	edits, both := i.edits.Sys().(*syscall.Stat_t)
 	if ok && both && layer.Uid != edits.Uid {
-		read = read&^0o400 | others<<6
+		read = read&^0o500 | others<<6
 	}
 	if ok && both && layer.Gid != edits.Gid {
-		read = read&^0o040 | others<<3
+		read = read&^0o050 | others<<3
 	}
 	return mode&^fs.ModePerm | read | i.edits.Mode().Perm()&0o222
 }
@@ -150,6 +164,16 @@ func (i editedInfo) Sys() any {
 	st := *layer
 	st.Uid, st.Gid = edits.Uid, edits.Gid
 	return &st
+}
+
+// editedDir describes a directory of a mag. If the mag can be written, programs can make files there.
+func editedDir(m volume.Mag, described fs.FileInfo, err error) (fs.FileInfo, error) {
+	edited, ok := m.(writable.Mag)
+	i, plain := described.(info)
+	if err != nil || !ok || !plain {
+		return described, err
+	}
+	return editedInfoOf(i, edited.Voxels()), nil
 }
 
 // editedArray is an arrayFile of a mag that can be written.

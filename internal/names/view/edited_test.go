@@ -42,6 +42,8 @@ func (w *writtenBytes) Write(_ context.Context, _ volume.Box, p []byte, off int6
 	return w.failed
 }
 
+func (w *writtenBytes) Check(volume.Box, []byte, int64) error { return w.failed }
+
 func (w *writtenBytes) Sync(_ context.Context, box volume.Box) error { w.synced = box; return w.failed }
 func (w *writtenBytes) Info() fs.FileInfo                            { return w.about }
 func (w *writtenBytes) Changed() time.Time                           { return w.about.time }

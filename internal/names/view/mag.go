@@ -19,10 +19,12 @@ type magDir struct {
 }
 
 func (d magDir) stat() (fs.FileInfo, error) {
+	stat := d.m.Stat
 	if d.fsys.snapshots.shared {
-		return statDir(path.Base(d.path), func() (fs.FileInfo, error) { return mosaic.StatMag(d.m) })
+		stat = func() (fs.FileInfo, error) { return mosaic.StatMag(d.m) }
 	}
-	return statDir(path.Base(d.path), d.m.Stat)
+	i, err := statDir(path.Base(d.path), stat)
+	return editedDir(d.m, i, err)
 }
 
 func (d magDir) list(yield func(entry, error) bool) {

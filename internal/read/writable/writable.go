@@ -28,10 +28,26 @@ type Voxels interface {
 	Patch(ctx context.Context, box volume.Box, p []byte, off int64) error
 	// Write writes p. It wraps fs.ErrInvalid if p has a voxel outside of the bounding box of the layer that is not 0.
 	Write(ctx context.Context, box volume.Box, p []byte, off int64) error
+	// Check returns the error that Write would return for p because of a voxel outside of the bounding box.
+	Check(box volume.Box, p []byte, off int64) error
 	// Sync makes what was written in the box durable.
 	Sync(ctx context.Context, box volume.Box) error
 	// Info describes where it is kept. Those who may write there may write voxels.
 	Info() fs.FileInfo
 	// Changed returns when a voxel was last written, or the zero time.
 	Changed() time.Time
+}
+
+// File is an open file of voxels that can be written, with or without a header. Offsets are in bytes, from the first
+// voxel on.
+type File interface {
+	fs.File
+	// Grid has size, type and channels of the voxels.
+	Grid() volume.Grid
+	// Check returns why p cannot be written: see [Voxels].
+	Check(p []byte, off int64) error
+	// WriteVoxels writes p.
+	WriteVoxels(ctx context.Context, p []byte, off int64) error
+	// Sync makes what was written durable.
+	Sync(ctx context.Context) error
 }

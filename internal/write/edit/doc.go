@@ -24,14 +24,13 @@
 // volume.*, box/* and cubes can be written, except for files that are only headers: by pwrite, also past the page
 // cache, by shared maps, and by writing all of a file anew. What is written into a header has to be what it has
 // (EINVAL), and so has the size: another one is EPERM, and a write past the end EFBIG. A voxel outside of the bounding
-// box can only be 0 (EINVAL). A program that sets the size to 0 is about to write all bytes, as open does for the mode
-// "w": if it writes only a part, close fails with EINVAL, and the other bytes are as before. Files cannot be made or
-// renamed (EROFS): programs that save to a new file and rename that do not work. The log has the reason of each
-// refusal.
+// box can only be 0 (EINVAL). A program that opens a raw file with O_TRUNC, or sets the size to 0, is about to write
+// all bytes: if it writes only a part, close fails with EINVAL, and the bytes after it are as before. Files with
+// headers that are opened with O_TRUNC, and new files, are for package save. The log has the reason of each refusal.
 //
 // These write in place: numpy.memmap and numpy.load with mode "r+", ndarray.tofile, tifffile.memmap, fwrite, and raw
-// files of ImageJ. numpy.save, nibabel.save, tifffile.imwrite and ITK write a header of their own, which is refused.
-// ITK does not say so. With these, save elsewhere, and copy the voxels into a .raw file.
+// files of ImageJ. numpy.save, nibabel.save, tifffile.imwrite and ITK write a header of their own, as package save
+// allows. ITK does not say so if that is refused.
 //
 // All files have a write when they are opened after a close or fsync. A program that has another file open, and reads
 // it through the page cache, may have old bytes until a writer closes. Programs that map different files over the same
@@ -70,8 +69,8 @@
 //     `TestEditTwoMounts`
 //   - A map that is not synced is durable soon after it is removed.
 //     `TestEdits`
-//   - Programs that write in place can. Those that write a header of their own change nothing. `TestClientEdits`,
-//     `TestClientEditFio`
+//   - Programs that write in place can, and what they pass over in a truncated file is 0. `TestClientEdits`,
+//     `TestClientEditFio`, `TestPassOver`
 //   - A panic fails the write, fsync or close that meets it.
 //     `TestEditPanic`
 package edit

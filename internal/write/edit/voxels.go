@@ -183,6 +183,11 @@ func (v *Voxels) isEmpty() bool {
 	return len(v.blocks) == 0
 }
 
+// Check implements [writable.Voxels].
+func (v *Voxels) Check(box volume.Box, p []byte, off int64) error {
+	return v.array(box).checkOutside(p, off)
+}
+
 // Write implements [writable.Voxels].
 func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64) error {
 	a := v.array(box)
