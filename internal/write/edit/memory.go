@@ -126,4 +126,9 @@ func (v *Voxels) oldest() []*block {
 	return all[:(len(all)+1)/2]
 }
 
-func (v *Voxels) dirtyBlocks() int64 { return int64(len(v.dirtyIn(everywhere))) }
+// dirtyBlocks returns how many blocks are not durable.
+func (v *Voxels) dirtyBlocks() int64 {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.dirty
+}

@@ -43,6 +43,8 @@ type Voxels struct {
 	mu     sync.RWMutex
 	blocks map[volume.Vec]*block // those with a file, and those in memory
 	loaded map[*block]bool       // those in memory
+	dirty  int64                 // of these, how many are not as on the disk
+	copies uint64                // calls of copyIn
 }
 
 var _ writable.Voxels = (*Voxels)(nil)
@@ -56,6 +58,7 @@ type block struct {
 	stored *file  // nil: there is none
 	writes uint64 // that have changed it
 	synced uint64 // of these, those that are durable
+	copied uint64 // the call of copyIn that has changed it last
 }
 
 func (b *block) dirty() bool { return b.writes != b.synced }
@@ -160,6 +163,9 @@ func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64)
 	a := v.array(box)
 	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
 		found, err := v.acquire(ctx, touched, false)
+		if len(found.all) == 0 {
+			return err
+		}
 		defer v.memory.shrink(ctx)
 		defer v.release(found)
 		if err != nil {
@@ -167,10 +173,8 @@ func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64)
 		}
 		v.mu.RLock()
 		defer v.mu.RUnlock()
-		a.runs(off, len(p), func(r run) bool {
-			if b := found[r.of]; r.in && b != nil {
-				copy(p[r.at:r.at+r.n], b.voxels[r.from:])
-			}
+		found.common(a, off, len(p), func(b *block, at, from, n int) bool {
+			copy(p[at:at+n], b.voxels[from:])
 			return true
 		})
 		return nil
@@ -196,7 +200,7 @@ func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64)
 		if err != nil {
 			return err
 		}
-		if err := v.memory.reserve(ctx, v, v.newlyDirty(a, found, p, off)); err != nil {
+		if err := v.reserve(ctx, a, found, p, off); err != nil {
 			return err
 		}
 		v.copyIn(a, found, p, off)
@@ -204,32 +208,33 @@ func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64)
 	})
 }
 
-// checkOutside returns an error if there is a voxel outside of the bounding box of the layer that is not 0.
-func (a array) checkOutside(p []byte, off int64) (err error) {
-	a.runs(off, len(p), func(r run) bool {
-		if r.in {
-			return true
+// reserve fails if the disk has no room for a write.
+func (v *Voxels) reserve(ctx context.Context, a array, found *pinned, p []byte, off int64) error {
+	if most := v.cleanOf(found); most == 0 || !v.isFull(v.dirtyBlocks()+most) {
+		return nil // also if all of them change
+	}
+	return v.memory.reserve(ctx, v, v.newlyDirty(a, found, p, off))
+}
+
+// cleanOf returns how many blocks are as on the disk.
+func (v *Voxels) cleanOf(found *pinned) (n int64) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for _, b := range found.all {
+		if !b.dirty() {
+			n++
 		}
-		for i, b := range p[r.at : r.at+r.n] {
-			if b != 0 {
-				err = fmt.Errorf("voxels of %v, byte %d: outside of the layer, %v, expected 0, found %d: %w",
-					a.box, off+int64(r.at+i), a.bounds, b, fs.ErrInvalid)
-				return false
-			}
-		}
-		return true
-	})
-	return err
+	}
+	return n
 }
 
 // newlyDirty returns how many blocks a write would change that are as on the disk now.
-func (v *Voxels) newlyDirty(a array, found map[volume.Vec]*block, p []byte, off int64) (n int64) {
+func (v *Voxels) newlyDirty(a array, found *pinned, p []byte, off int64) (n int64) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	seen := map[*block]bool{}
-	a.runs(off, len(p), func(r run) bool {
-		if b := found[r.of]; r.in && !b.dirty() && !seen[b] &&
-			!bytes.Equal(b.voxels[r.from:r.from+r.n], p[r.at:r.at+r.n]) {
+	found.common(a, off, len(p), func(b *block, at, from, length int) bool {
+		if !b.dirty() && !seen[b] && !bytes.Equal(b.voxels[from:from+length], p[at:at+length]) {
 			seen[b] = true
 			n++
 		}
@@ -239,25 +244,29 @@ func (v *Voxels) newlyDirty(a array, found map[volume.Vec]*block, p []byte, off 
 }
 
 // copyIn copies the bytes of a write that differ into their blocks.
-func (v *Voxels) copyIn(a array, found map[volume.Vec]*block, p []byte, off int64) {
+func (v *Voxels) copyIn(a array, found *pinned, p []byte, off int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	changed := map[*block]bool{}
-	a.runs(off, len(p), func(r run) bool {
-		if !r.in {
+	v.copies++
+	changed := false
+	found.common(a, off, len(p), func(b *block, at, from, n int) bool {
+		to := b.voxels[from : from+n]
+		if b.copied == v.copies {
+			copy(to, p[at:])
 			return true
 		}
-		b := found[r.of]
-		if to := b.voxels[r.from : r.from+r.n]; !bytes.Equal(to, p[r.at:r.at+r.n]) {
-			copy(to, p[r.at:])
-			changed[b] = true
+		if bytes.Equal(to, p[at:at+n]) {
+			return true
 		}
+		copy(to, p[at:])
+		if !b.dirty() {
+			v.dirty++
+		}
+		b.copied, changed = v.copies, true
+		b.writes++
 		return true
 	})
-	for b := range changed {
-		b.writes++
-	}
-	if len(changed) > 0 {
+	if changed {
 		v.changed.Store(time.Now().UnixNano())
 	}
 }
@@ -277,22 +286,24 @@ func (v *Voxels) pieces(a array, p []byte, off int64, do func(p []byte, off int6
 
 // acquire pins blocks and reads them into memory. The caller releases what it returns, also after an error. If make is
 // false, it leaves out blocks that were not written.
-func (v *Voxels) acquire(ctx context.Context, all []volume.Vec, make bool) (map[volume.Vec]*block, error) {
+func (v *Voxels) acquire(ctx context.Context, all []volume.Vec, make bool) (*pinned, error) {
 	found, missing := v.pin(all, make)
 	var failed error
-	for _, err := range parallel.Each(missing, func(b *block) error { return v.load(ctx, b) }) {
-		if err != nil {
-			failed = err
+	if len(missing) > 0 {
+		for _, err := range parallel.Each(missing, func(b *block) error { return v.load(ctx, b) }) {
+			if err != nil {
+				failed = err
+			}
 		}
 	}
 	return found, failed
 }
 
 // pin pins blocks, and returns those that are not in memory.
-func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, missing []*block) {
+func (v *Voxels) pin(all []volume.Vec, make bool) (found *pinned, missing []*block) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	found = map[volume.Vec]*block{}
+	found = &pinned{rows: map[rowOfBlocks][]*block{}}
 	for _, at := range all {
 		b := v.blocks[at]
 		switch {
@@ -304,7 +315,7 @@ func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, 
 		}
 		b.pins++
 		b.used = v.memory.tick()
-		found[at] = b
+		found.add(b)
 		if b.voxels == nil {
 			missing = append(missing, b)
 		}
@@ -313,10 +324,10 @@ func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, 
 }
 
 // release ends the use of blocks. One that was not written, and whose voxels could not be read, is forgotten.
-func (v *Voxels) release(found map[volume.Vec]*block) {
+func (v *Voxels) release(found *pinned) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, b := range found {
+	for _, b := range found.all {
 		if b.pins--; b.pins == 0 && b.voxels == nil && b.stored == nil {
 			delete(v.blocks, b.at)
 		}
