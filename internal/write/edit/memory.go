@@ -112,7 +112,7 @@ func (v *Voxels) drop(more func() bool) {
 		v.memory.bytes.Add(-int64(len(b.voxels)))
 		delete(v.loaded, b)
 		if b.voxels = nil; b.stored == nil {
-			delete(v.blocks, b.at)
+			v.forget(b)
 		}
 	}
 }

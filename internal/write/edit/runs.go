@@ -26,16 +26,17 @@ type line struct {
 func (a array) lines(off int64, n int, yield func(line) bool) {
 	size := a.box.Size()
 	row := int64(size[0]) * int64(a.voxel)
-	for at := 0; at < n; {
-		number, start := (off+int64(at))/row, (off+int64(at))%row
-		l := line{
-			at: at, n: int(min(row-start, int64(n-at))), from: a.box.Min[0]*a.voxel + int(start),
-			y: a.box.Min[1] + int(number%int64(size[1])), z: a.box.Min[2] + int(number/int64(size[1])),
+	number, start := off/row, off%row
+	l := line{
+		n: int(min(row-start, int64(n))), from: a.box.Min[0]*a.voxel + int(start),
+		y: a.box.Min[1] + int(number%int64(size[1])), z: a.box.Min[2] + int(number/int64(size[1])),
+	}
+	for l.n > 0 && yield(l) {
+		l.at += l.n
+		l.n, l.from = int(min(row, int64(n-l.at))), a.box.Min[0]*a.voxel
+		if l.y++; l.y == a.box.Max[1] {
+			l.y, l.z = a.box.Min[1], l.z+1
 		}
-		if !yield(l) {
-			return
-		}
-		at += l.n
 	}
 }
 

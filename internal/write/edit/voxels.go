@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -42,9 +43,10 @@ type Voxels struct {
 
 	mu     sync.RWMutex
 	blocks map[volume.Vec]*block // those with a file, and those in memory
-	loaded map[*block]bool       // those in memory
-	dirty  int64                 // of these, how many are not as on the disk
-	copies uint64                // calls of copyIn
+	rows   map[rowOfBlocks][]*block
+	loaded map[*block]bool // those in memory
+	dirty  int64           // of these, how many are not as on the disk
+	copies uint64          // calls of copyIn
 }
 
 var _ writable.Voxels = (*Voxels)(nil)
@@ -99,7 +101,7 @@ func newVoxels(dir string, header fs.FileInfo, g volume.Grid, bounds volume.Box,
 	v := &Voxels{
 		dir: dir, header: header, disk: d, bounds: bounds, base: b, memory: m,
 		turn: make(chan struct{}, 1), dirs: map[string]bool{}, blocks: map[volume.Vec]*block{},
-		loaded: map[*block]bool{},
+		rows: map[rowOfBlocks][]*block{}, loaded: map[*block]bool{},
 	}
 	v.grid = headerOf(g).Grid()
 	v.grid.Spacing = g.Spacing
@@ -130,9 +132,24 @@ func (v *Voxels) list() error {
 		if err != nil {
 			return err
 		}
-		v.blocks[at] = &block{at: at, stored: fileOf(info)}
+		v.put(&block{at: at, stored: fileOf(info)})
 		return nil
 	})
+}
+
+func (v *Voxels) put(b *block) {
+	v.blocks[b.at] = b
+	row := rowOfBlocks{b.at[1], b.at[2]}
+	v.rows[row] = append(v.rows[row], b)
+}
+
+func (v *Voxels) forget(b *block) {
+	delete(v.blocks, b.at)
+	row := rowOfBlocks{b.at[1], b.at[2]}
+	rest := slices.DeleteFunc(v.rows[row], func(o *block) bool { return o == b })
+	if v.rows[row] = rest; len(rest) == 0 {
+		delete(v.rows, row)
+	}
 }
 
 // Info implements [writable.Voxels].
@@ -161,11 +178,12 @@ func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64)
 		return nil
 	}
 	a := v.array(box)
-	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
-		found, err := v.acquire(ctx, touched, false)
-		if len(found.all) == 0 {
-			return err
+	written := func(off int64, n int) []volume.Vec { return v.written(a, off, n) }
+	return v.pieces(written, p, off, func(p []byte, off int64, touched []volume.Vec) error {
+		if len(touched) == 0 {
+			return nil
 		}
+		found, err := v.acquire(ctx, touched, false)
 		defer v.memory.shrink(ctx)
 		defer v.release(found)
 		if err != nil {
@@ -193,7 +211,7 @@ func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64)
 	if err := a.checkOutside(p, off); err != nil {
 		return err
 	}
-	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
+	return v.pieces(a.touched, p, off, func(p []byte, off int64, touched []volume.Vec) error {
 		found, err := v.acquire(ctx, touched, true)
 		defer v.memory.shrink(ctx)
 		defer v.release(found)
@@ -271,15 +289,49 @@ func (v *Voxels) copyIn(a array, found *pinned, p []byte, off int64) {
 	}
 }
 
-// pieces calls do for parts of a range, in order, that touch no more blocks than may be in use by one call.
-func (v *Voxels) pieces(a array, p []byte, off int64, do func(p []byte, off int64, touched []volume.Vec) error) error {
-	touched := a.touched(off, len(p))
+// written returns those blocks of a range that have a file or are in memory, each once.
+func (v *Voxels) written(a array, off int64, n int) (touched []volume.Vec) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	wide := side * a.voxel
+	var seen map[*block]bool
+	var blocks []*block
+	at, first, end := rowOfBlocks{-1}, 0, 0 // the last row, and the part of it that was searched
+	a.lines(off, n, func(l line) bool {
+		lo, hi := a.inside(l)
+		row := rowOf(l)
+		if row != at {
+			at, first, end, blocks = row, 0, 0, v.rows[row]
+		}
+		if len(blocks) == 0 || lo >= first && hi <= end {
+			return true
+		}
+		first, end = lo, hi
+		for _, b := range blocks {
+			if start := b.at[0] * wide; start < hi && start+wide > lo && !seen[b] {
+				if seen == nil {
+					seen = map[*block]bool{}
+				}
+				seen[b] = true
+				touched = append(touched, b.at)
+			}
+		}
+		return true
+	})
+	return touched
+}
+
+// pieces calls do for parts of a range, in order, that touch no more blocks than may be in use by one call. list
+// returns the blocks of a part.
+func (v *Voxels) pieces(list func(off int64, n int) []volume.Vec, p []byte, off int64,
+	do func(p []byte, off int64, touched []volume.Vec) error) error {
+	touched := list(off, len(p))
 	if len(touched) > v.memory.share(v.grid.BlockBytes()) && len(p) > 1 {
 		half := len(p) / 2
-		if err := v.pieces(a, p[:half], off, do); err != nil {
+		if err := v.pieces(list, p[:half], off, do); err != nil {
 			return err
 		}
-		return v.pieces(a, p[half:], off+int64(half), do)
+		return v.pieces(list, p[half:], off+int64(half), do)
 	}
 	return do(p, off, touched)
 }
@@ -311,7 +363,7 @@ func (v *Voxels) pin(all []volume.Vec, make bool) (found *pinned, missing []*blo
 			continue // at most, its first write is in progress
 		case b == nil:
 			b = &block{at: at}
-			v.blocks[at] = b
+			v.put(b)
 		}
 		b.pins++
 		b.used = v.memory.tick()
@@ -329,7 +381,7 @@ func (v *Voxels) release(found *pinned) {
 	defer v.mu.Unlock()
 	for _, b := range found.all {
 		if b.pins--; b.pins == 0 && b.voxels == nil && b.stored == nil {
-			delete(v.blocks, b.at)
+			v.forget(b)
 		}
 	}
 }
