@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func TestEditRefusals(t *testing.T) {
 	writeFile(t, filepath.Join(other, "file"), nil)
 	for what, c := range map[string]struct{ edit, text string }{
 		"no such layer":   {"nuclei=" + e.edits + "2", "there is no such layer"},
-		"an image":        {"color=" + e.edits + "2", "expected a segmentation"},
+		"an image":        {"color=" + e.edits + "2", "expected a segmentation: edits are kept as an annotation"},
 		"in the dataset":  {"segmentation=" + e.source + "/edits", "lies in SOURCE"},
 		"something else":  {"segmentation=" + other, "found file and no NML file"},
 		"without a layer": {e.edits, "is not a LAYER=DIR"},
@@ -71,6 +72,9 @@ func TestEditRefusals(t *testing.T) {
 		if r.code == 0 || !strings.Contains(r.stderr, c.text) {
 			t.Errorf("%s: exit code %d, %q, expected %q", what, r.code, r.stderr, c.text)
 		}
+	}
+	if _, err := os.Stat(e.edits + "2"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a refused mount has left a directory: %v", err)
 	}
 	e.check(t, "after mounts that were refused")
 }

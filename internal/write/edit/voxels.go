@@ -85,9 +85,6 @@ func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, l *la
 		return nil, err
 	}
 	factor := m.About().Factor
-	if factor == (volume.Factor{}) {
-		return nil, fmt.Errorf("expected mags with known factors, found one without")
-	}
 	dir, header, err := openMag(data, factor, g)
 	if err != nil {
 		return nil, err
