@@ -58,7 +58,11 @@
 // Each promise names the tests that hold it.
 //
 //   - Reads have the bytes that were written last, and what is outside of the bounding box stays 0. Bytes that are as
-//     before make no block. `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`
+//     before make no block. `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`,
+//     `TestEditCalls`, `TestEditPosix`
+//   - Segmentations of every format of a dataset can be written, in all mags. What an annotation cannot have is refused
+//     with the reason: images, numbers with fractions, voxels before 0,0,0.
+//     `TestEditMags`, `TestCanEdit`, `TestEditRefusals`
 //   - No block has an id above the largestSegmentId of the NML file, unless it had it when it was opened.
 //     `TestLargestID`, `TestCrashPoints`
 //   - When a process is killed, or power fails, each block is old or new. After Sync it is new.
