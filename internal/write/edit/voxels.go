@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
@@ -180,7 +178,7 @@ func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64)
 		if len(touched) == 0 {
 			return nil
 		}
-		found, err := v.acquire(ctx, touched, false)
+		found, err := v.acquire(ctx, touched)
 		defer v.memory.shrink(ctx)
 		defer v.release(found)
 		if err != nil {
@@ -200,90 +198,6 @@ func (v *Voxels) isEmpty() bool {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return len(v.blocks) == 0
-}
-
-// Write implements [writable.Voxels].
-func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64) error {
-	a := v.array(box)
-	if err := a.checkOutside(p, off); err != nil {
-		return err
-	}
-	return v.pieces(a.touched, p, off, func(p []byte, off int64, touched []volume.Vec) error {
-		found, err := v.acquire(ctx, touched, true)
-		defer v.memory.shrink(ctx)
-		defer v.release(found)
-		if err != nil {
-			return err
-		}
-		if err := v.reserve(ctx, a, found, p, off); err != nil {
-			return err
-		}
-		v.copyIn(a, found, p, off)
-		return nil
-	})
-}
-
-// reserve fails if the disk has no room for a write.
-func (v *Voxels) reserve(ctx context.Context, a array, found *pinned, p []byte, off int64) error {
-	if most := v.cleanOf(found); most == 0 || !v.isFull(v.dirtyBlocks()+most) {
-		return nil // also if all of them change
-	}
-	return v.memory.reserve(ctx, v, v.newlyDirty(a, found, p, off))
-}
-
-// cleanOf returns how many blocks are as on the disk.
-func (v *Voxels) cleanOf(found *pinned) (n int64) {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	for _, b := range found.all {
-		if !b.dirty() {
-			n++
-		}
-	}
-	return n
-}
-
-// newlyDirty returns how many blocks a write would change that are as on the disk now.
-func (v *Voxels) newlyDirty(a array, found *pinned, p []byte, off int64) (n int64) {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	seen := map[*block]bool{}
-	found.common(a, off, len(p), func(b *block, at, from, length int) bool {
-		if !b.dirty() && !seen[b] && !bytes.Equal(b.voxels[from:from+length], p[at:at+length]) {
-			seen[b] = true
-			n++
-		}
-		return true
-	})
-	return n
-}
-
-// copyIn copies the bytes of a write that differ into their blocks.
-func (v *Voxels) copyIn(a array, found *pinned, p []byte, off int64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.copies++
-	changed := false
-	found.common(a, off, len(p), func(b *block, at, from, n int) bool {
-		to := b.voxels[from : from+n]
-		if b.copied == v.copies {
-			copy(to, p[at:])
-			return true
-		}
-		if bytes.Equal(to, p[at:at+n]) {
-			return true
-		}
-		copy(to, p[at:])
-		if !b.dirty() {
-			v.dirty++
-		}
-		b.copied, changed = v.copies, true
-		b.writes++
-		return true
-	})
-	if changed {
-		v.changed.Store(time.Now().UnixNano())
-	}
 }
 
 // written returns those blocks of a range that have a file or are in memory, each once.
@@ -333,22 +247,28 @@ func (v *Voxels) pieces(list func(off int64, n int) []volume.Vec, p []byte, off 
 	return do(p, off, touched)
 }
 
-// acquire pins blocks and reads them into memory. The caller releases what it returns, also after an error. If make is
-// false, it leaves out blocks that were not written.
-func (v *Voxels) acquire(ctx context.Context, all []volume.Vec, make bool) (*pinned, error) {
-	found, missing := v.pin(all, make)
-	var failed error
-	if len(missing) > 0 {
-		for _, err := range parallel.Each(missing, func(b *block) error { return v.load(ctx, b) }) {
-			if err != nil {
-				failed = err
-			}
-		}
-	}
-	return found, failed
+// acquire pins blocks that were written, and reads them into memory. The caller releases what it returns, also after an
+// error.
+func (v *Voxels) acquire(ctx context.Context, all []volume.Vec) (*pinned, error) {
+	found, missing := v.pin(all, false)
+	return found, v.loadAll(ctx, missing)
 }
 
-// pin pins blocks, and returns those that are not in memory.
+// loadAll reads pinned blocks into memory.
+func (v *Voxels) loadAll(ctx context.Context, missing []*block) (failed error) {
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, err := range parallel.Each(missing, func(b *block) error { return v.load(ctx, b) }) {
+		if err != nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// pin pins blocks, and returns those that are not in memory. If make is false, it leaves out blocks that were not
+// written.
 func (v *Voxels) pin(all []volume.Vec, make bool) (found *pinned, missing []*block) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -399,11 +319,16 @@ func (v *Voxels) load(ctx context.Context, b *block) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if b.voxels == nil { // else another goroutine was faster
-		b.voxels = voxels
-		v.loaded[b] = true
-		v.memory.bytes.Add(int64(len(voxels)))
+		v.keep(b, voxels)
 	}
 	return nil
+}
+
+// keep takes voxels as those of a block.
+func (v *Voxels) keep(b *block, voxels []byte) {
+	b.voxels = voxels
+	v.loaded[b] = true
+	v.memory.bytes.Add(int64(len(voxels)))
 }
 
 func (v *Voxels) storedOf(b *block) *file {
@@ -411,12 +336,3 @@ func (v *Voxels) storedOf(b *block) *file {
 	defer v.mu.RUnlock()
 	return b.stored
 }
-
-// isFull reports whether the disk has no room for n files of blocks.
-func (v *Voxels) isFull(n int64) bool {
-	free, err := v.disk.Free(v.dir)
-	return err == nil && free < n*v.bound
-}
-
-// errFull is the error of a write for which the disk has no room.
-var errFull error = syscall.ENOSPC
