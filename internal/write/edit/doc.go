@@ -6,10 +6,10 @@
 //
 // The blocks that it touches are read into memory: from the directory, or else from the layer. A block of the directory
 // is not read if all of it is written. Bytes that differ are copied into them, and the write returns. A block in which
-// nothing differs is not kept: so one of the layer is read, to be compared, also if all of it is written. [Voxels.Sync] encodes each
-// changed block, writes it to a new file beside its place, syncs that, and renames it; then it syncs the directories.
-// Only then does the block count as durable. If more memory is used than allowed, a write does the same for the oldest
-// blocks.
+// nothing differs is not kept: so one of the layer is read, to be compared, also if all of it is written.
+// [Voxels.Sync] encodes each changed block, writes it to a new file beside its place, syncs that, and renames it; then
+// it syncs the directories. Only then does the block count as durable. If more memory is used than allowed, a write
+// does the same for the oldest blocks.
 //
 // Blocks in memory and their copies are guarded by one lock for each mag, which is never held over I/O. A block that is
 // in use is pinned, so that its memory stays. One Sync of a mag runs at a time.
