@@ -86,6 +86,9 @@ func (s *mountSettings) openEdit(e *edits, root volume.Root, name, dir string, b
 		e.closed = append(e.closed, closed)
 		return followed, nil
 	}
+	if errors.Is(err, edit.ErrCategory) {
+		return nil, hint.Errorf("wkwfs import --update replaces a box of an image", "%w", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,12 @@ func (b *bench) jobs() []job {
 		{"dd of Q, merged with an annotation, decoded-cold", dataQ, ddWhole, merged, gbs(atLeast(0.9, itselfName))},
 		{"dd of Q, mapped, decoded-cold", dataQ, ddWhole, mapped(all), gbs(atLeast(0.6, itselfName))},
 		{"64³ patches of Q, mapped, decoded-cold", dataQ, boxFiles, mapped(""), ms(atMost(1/0.7, itselfName))},
+
+		// Edits
+		{"dd of Q, 5 % edited, decoded-cold", dataQ, ddWhole, edited("edits"), gbs(atLeast(0.95, itselfName))},
+		{"dd of Q, nothing edited, decoded-cold", dataQ, ddWhole, edited(""), gbs(atLeast(0.95, itselfName))},
+		{"dd into Q, durable", dataQ, task{}, ddIntoEdits, one("s", atMost(1/0.3, importName))},
+		{"64³ boxes written into Q, durable", dataQ, task{}, boxesIntoEdits, ms()},
 	}
 }
 

@@ -19,6 +19,12 @@ def write(name, path, flat, dtype, shape):
         write_dataset(path, os.path.join(os.path.dirname(flat), "../mag"), dtype, voxels.shape[::-1])
     elif name == "annotation.zip":
         write_annotation(path, voxels)
+    elif name == "edits":  # the same, as wkwfs mount --edit has it
+        write_annotation(path + ".zip", voxels)
+        for packed, to in (path + ".zip", path), (path + "/data.zip", path + "/data"):
+            with zipfile.ZipFile(packed) as file:
+                file.extractall(to)
+            os.remove(packed)
     elif name.endswith(".h5"):
         import h5py
 

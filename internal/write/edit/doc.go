@@ -4,11 +4,12 @@
 //
 // # How a write goes
 //
-// The blocks that it touches are read into memory: from the directory, or else from the layer. Bytes that differ are
-// copied into them, and the write returns. A block in which nothing differs is not kept. [Voxels.Sync] encodes each
-// changed block, writes it to a new file beside its place, syncs that, and renames it; then it syncs the directories.
-// Only then does the block count as durable. If more memory is used than allowed, a write does the same for the oldest
-// blocks.
+// The blocks that it touches are read into memory: from the directory, or else from the layer. A block of the directory
+// is not read if all of it is written. Bytes that differ are copied into them, and the write returns. A block in which
+// nothing differs is not kept: so one of the layer is read, to be compared, also if all of it is written.
+// [Voxels.Sync] encodes each changed block, writes it to a new file beside its place, syncs that, and renames it; then
+// it syncs the directories. Only then does the block count as durable. If more memory is used than allowed, a write
+// does the same for the oldest blocks.
 //
 // Blocks in memory and their copies are guarded by one lock for each mag, which is never held over I/O. A block that is
 // in use is pinned, so that its memory stays. One Sync of a mag runs at a time.
@@ -57,7 +58,12 @@
 // Each promise names the tests that hold it.
 //
 //   - Reads have the bytes that were written last, and what is outside of the bounding box stays 0. Bytes that are as
-//     before make no block. `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`
+//     before make no block. `TestWritesAgreeWithModel`, `TestManyWriters`, `TestOutside`, `TestEqualWrites`,
+//     `TestEditCalls`, `TestEditPosix`
+//   - A block of the directory that is damaged is mended by writing all of it at once. `TestWholeBlocks`
+//   - Segmentations of every format of a dataset can be written, in all mags. What an annotation cannot have is refused
+//     with the reason: images, numbers with fractions, voxels before 0,0,0.
+//     `TestEditMags`, `TestCanEdit`, `TestEditRefusals`
 //   - No block has an id above the largestSegmentId of the NML file, unless it had it when it was opened.
 //     `TestLargestID`, `TestCrashPoints`
 //   - When a process is killed, or power fails, each block is old or new. After Sync it is new.

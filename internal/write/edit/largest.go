@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/internal/files/nml"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 )
 
 // largest is the largest id in the NML file of a directory, for all mags.
@@ -72,24 +73,32 @@ func (l *largest) replace(text []byte) error {
 	return l.disk.SyncDir(filepath.Dir(l.path))
 }
 
-// raiseFor raises the largest id for a block that is about to get a file, and for all that are changed: so the NML file
-// is seldom written.
-func (s *syncing) raiseFor(ctx context.Context, voxels []byte) error {
-	n := nml.LargestID(voxels, s.grid.Type)
-	if s.largest == nil || n <= s.largest.id.Load() {
+// measured is the largest id of a block after some writes.
+type measured struct{ id, writes uint64 }
+
+// raiseForAll raises the largest id for blocks that are about to get files: so the NML file is seldom written.
+func (s *syncing) raiseForAll(ctx context.Context, blocks []*block) error {
+	if s.largest == nil {
 		return nil
 	}
-	return s.largest.raise(ctx, max(n, s.largestDirty()))
+	var most uint64
+	for b, m := range parallel.Each(blocks, s.measure) {
+		s.measured[b] = m.writes
+		most = max(most, m.id)
+	}
+	return s.largest.raise(ctx, most)
 }
 
-// largestDirty returns the largest id of the changed blocks.
-func (v *Voxels) largestDirty() (n uint64) {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	for b := range v.loaded {
-		if b.dirty() {
-			n = max(n, nml.LargestID(b.voxels, v.grid.Type))
-		}
+func (s *syncing) measure(b *block) measured {
+	s.Voxels.mu.RLock()
+	defer s.Voxels.mu.RUnlock()
+	return measured{nml.LargestID(b.voxels, s.grid.Type), b.writes}
+}
+
+// raiseFor raises the largest id for a block that is about to get a file, if it was written since it was measured.
+func (s *syncing) raiseFor(ctx context.Context, b *block, voxels []byte, writes uint64) error {
+	if s.largest == nil || s.measured[b] == writes {
+		return nil
 	}
-	return n
+	return s.largest.raise(ctx, nml.LargestID(voxels, s.grid.Type))
 }

@@ -21,6 +21,10 @@ import (
 // ErrBusy is the error of [Open] if another process writes into the directory.
 var ErrBusy = lockfile.ErrBusy
 
+// ErrCategory is the error of [Open] if the layer is an image.
+var ErrCategory = errors.New("expected a segmentation: edits are kept as an annotation, which WEBKNOSSOS has over " +
+	"segmentations only")
+
 // Options says what is edited, and with what means.
 type Options struct {
 	Dataset string       // its name, for the NML file
@@ -53,6 +57,10 @@ func Open(ctx context.Context, dir string, below volume.Layer, o Options) (*Laye
 }
 
 func open(ctx context.Context, dir string, below volume.Layer, o Options, d disk) (*Layer, error) {
+	mags, err := editable(below)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -62,33 +70,45 @@ func open(ctx context.Context, dir string, below volume.Layer, o Options, d disk
 	}
 	l := &Layer{memory: newMemory(o.Memory), lock: lock, log: o.Log, mags: map[string]*Voxels{},
 		opened: map[string]*Mag{}}
-	if err := l.open(dir, below, o, d); err != nil {
+	if err := l.open(dir, below, mags, o, d); err != nil {
 		lock.Release()
 		return nil, err
 	}
 	return l, nil
 }
 
-// open opens the mags of the layer.
-func (l *Layer) open(dir string, below volume.Layer, o Options, d disk) error {
+// namedMag is a mag and its name.
+type namedMag struct {
+	volume.Mag
+	name string
+}
+
+// editable returns the mags of a layer, or why it cannot be written.
+func editable(below volume.Layer) (all []namedMag, err error) {
 	names, err := below.Mags()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var spacing [3]float64
-	mags := map[string]volume.Mag{}
 	for _, name := range names {
 		m, err := below.Mag(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := canEdit(m); err != nil {
-			return fmt.Errorf("mag %s: %w", name, err)
+			return nil, fmt.Errorf("mag %s: %w", name, err)
 		}
-		if s := spacingOf(m); spacing == ([3]float64{}) {
-			spacing = s
+		all = append(all, namedMag{m, name})
+	}
+	return all, nil
+}
+
+// open opens the mags of the layer.
+func (l *Layer) open(dir string, below volume.Layer, mags []namedMag, o Options, d disk) error {
+	var spacing [3]float64
+	for _, m := range mags {
+		if spacing = spacingOf(m); spacing != ([3]float64{}) {
+			break
 		}
-		mags[name] = m
 	}
 	data, file, err := prepare(dir, o.Dataset, o.Layer, spacing)
 	if err != nil {
@@ -96,12 +116,12 @@ func (l *Layer) open(dir string, below volume.Layer, o Options, d disk) error {
 	}
 	above := &written{dir: data}
 	largest := newLargest(d, file, o.Layer)
-	for _, name := range names {
-		v, err := openVoxels(data, mags[name], o.Cache, l.memory, largest)
+	for _, m := range mags {
+		v, err := openVoxels(data, m.Mag, o.Cache, l.memory, largest)
 		if err != nil {
 			return err
 		}
-		l.mags[name] = v
+		l.mags[m.name] = v
 		above.mags = append(above.mags, v)
 	}
 	if err := syncAll(d, dir, data, above.mags); err != nil {
@@ -133,6 +153,13 @@ func canEdit(m volume.Mag) error {
 	bounds, err := m.Bounds()
 	if err != nil {
 		return err
+	}
+	about := m.About()
+	if category := about.Category; category != "" && category != "segmentation" {
+		return fmt.Errorf("%w: found a layer of category %s", ErrCategory, category)
+	}
+	if about.Factor == (volume.Factor{}) {
+		return fmt.Errorf("expected mags with known factors, found one without")
 	}
 	if bounds.Min != bounds.Min.Max(volume.Vec{}) {
 		return fmt.Errorf("bounding box %v: annotations have no voxels before 0,0,0", bounds)

@@ -112,7 +112,7 @@ func (v *Voxels) drop(more func() bool) {
 		v.memory.bytes.Add(-int64(len(b.voxels)))
 		delete(v.loaded, b)
 		if b.voxels = nil; b.stored == nil {
-			delete(v.blocks, b.at)
+			v.forget(b)
 		}
 	}
 }
@@ -126,4 +126,9 @@ func (v *Voxels) oldest() []*block {
 	return all[:(len(all)+1)/2]
 }
 
-func (v *Voxels) dirtyBlocks() int64 { return int64(len(v.dirtyIn(everywhere))) }
+// dirtyBlocks returns how many blocks are not durable.
+func (v *Voxels) dirtyBlocks() int64 {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.dirty
+}

@@ -67,7 +67,7 @@ func (v *Voxels) sync(ctx context.Context, dirty []*block) error {
 	}
 	return guard.Do("edit.sync", func() error {
 		guard.Pass("edit.sync")
-		s := &syncing{Voxels: v, dirs: map[string]bool{}}
+		s := &syncing{Voxels: v, dirs: map[string]bool{}, measured: map[*block]uint64{}}
 		return s.run(ctx, dirty)
 	})
 }
@@ -80,6 +80,8 @@ type syncing struct {
 	done  []renamed
 	dirs  map[string]bool // with new names
 	fresh map[string]bool // made by this process, as far as it knows
+
+	measured map[*block]uint64 // after which writes the largest id of a block was raised
 }
 
 // renamed is a block with a new file, whose name is not durable yet.
@@ -91,6 +93,9 @@ type renamed struct {
 // run writes the files of the blocks, and syncs the directories. Only then do the blocks count as durable.
 func (s *syncing) run(ctx context.Context, dirty []*block) error {
 	slices.SortFunc(dirty, func(a, b *block) int { return slices.Compare(a.at[:], b.at[:]) })
+	if err := s.raiseForAll(ctx, dirty); err != nil {
+		return err
+	}
 	var failed error
 	for _, err := range parallel.Each(dirty, func(b *block) error { return s.replace(ctx, b) }) {
 		if err != nil && failed == nil {
@@ -103,7 +108,9 @@ func (s *syncing) run(ctx context.Context, dirty []*block) error {
 	s.Voxels.mu.Lock()
 	defer s.Voxels.mu.Unlock()
 	for _, r := range s.done {
-		r.synced = r.writes
+		if r.synced = r.writes; !r.dirty() {
+			s.dirty--
+		}
 	}
 	return failed
 }
@@ -114,7 +121,7 @@ func (s *syncing) replace(ctx context.Context, b *block) error {
 	if voxels == nil {
 		return nil
 	}
-	if err := s.raiseFor(ctx, voxels); err != nil {
+	if err := s.raiseFor(ctx, b, voxels, writes); err != nil {
 		return err
 	}
 	path := filepath.Join(s.dir, nameOf(b.at))

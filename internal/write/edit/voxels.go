@@ -1,15 +1,14 @@
 package edit
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/wkwfs/wkwfs/cache"
@@ -42,7 +41,10 @@ type Voxels struct {
 
 	mu     sync.RWMutex
 	blocks map[volume.Vec]*block // those with a file, and those in memory
-	loaded map[*block]bool       // those in memory
+	rows   map[rowOfBlocks][]*block
+	loaded map[*block]bool // those in memory
+	dirty  int64           // of these, how many are not as on the disk
+	copies uint64          // calls of copyIn
 }
 
 var _ writable.Voxels = (*Voxels)(nil)
@@ -56,6 +58,7 @@ type block struct {
 	stored *file  // nil: there is none
 	writes uint64 // that have changed it
 	synced uint64 // of these, those that are durable
+	copied uint64 // the call of copyIn that has changed it last
 }
 
 func (b *block) dirty() bool { return b.writes != b.synced }
@@ -80,9 +83,6 @@ func openVoxels(data string, m volume.Mag, c *cache.Cache, memory *memory, l *la
 		return nil, err
 	}
 	factor := m.About().Factor
-	if factor == (volume.Factor{}) {
-		return nil, fmt.Errorf("expected mags with known factors, found one without")
-	}
 	dir, header, err := openMag(data, factor, g)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func newVoxels(dir string, header fs.FileInfo, g volume.Grid, bounds volume.Box,
 	v := &Voxels{
 		dir: dir, header: header, disk: d, bounds: bounds, base: b, memory: m,
 		turn: make(chan struct{}, 1), dirs: map[string]bool{}, blocks: map[volume.Vec]*block{},
-		loaded: map[*block]bool{},
+		rows: map[rowOfBlocks][]*block{}, loaded: map[*block]bool{},
 	}
 	v.grid = headerOf(g).Grid()
 	v.grid.Spacing = g.Spacing
@@ -127,9 +127,24 @@ func (v *Voxels) list() error {
 		if err != nil {
 			return err
 		}
-		v.blocks[at] = &block{at: at, stored: fileOf(info)}
+		v.put(&block{at: at, stored: fileOf(info)})
 		return nil
 	})
+}
+
+func (v *Voxels) put(b *block) {
+	v.blocks[b.at] = b
+	row := rowOfBlocks{b.at[1], b.at[2]}
+	v.rows[row] = append(v.rows[row], b)
+}
+
+func (v *Voxels) forget(b *block) {
+	delete(v.blocks, b.at)
+	row := rowOfBlocks{b.at[1], b.at[2]}
+	rest := slices.DeleteFunc(v.rows[row], func(o *block) bool { return o == b })
+	if v.rows[row] = rest; len(rest) == 0 {
+		delete(v.rows, row)
+	}
 }
 
 // Info implements [writable.Voxels].
@@ -158,8 +173,12 @@ func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64)
 		return nil
 	}
 	a := v.array(box)
-	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
-		found, err := v.acquire(ctx, touched, false)
+	written := func(off int64, n int) []volume.Vec { return v.written(a, off, n) }
+	return v.pieces(written, p, off, func(p []byte, off int64, touched []volume.Vec) error {
+		if len(touched) == 0 {
+			return nil
+		}
+		found, err := v.acquire(ctx, touched)
 		defer v.memory.shrink(ctx)
 		defer v.release(found)
 		if err != nil {
@@ -167,10 +186,8 @@ func (v *Voxels) Patch(ctx context.Context, box volume.Box, p []byte, off int64)
 		}
 		v.mu.RLock()
 		defer v.mu.RUnlock()
-		a.runs(off, len(p), func(r run) bool {
-			if b := found[r.of]; r.in && b != nil {
-				copy(p[r.at:r.at+r.n], b.voxels[r.from:])
-			}
+		found.common(a, off, len(p), func(b *block, at, from, n int) bool {
+			copy(p[at:at+n], b.voxels[from:])
 			return true
 		})
 		return nil
@@ -183,121 +200,79 @@ func (v *Voxels) isEmpty() bool {
 	return len(v.blocks) == 0
 }
 
-// Check implements [writable.Voxels].
-func (v *Voxels) Check(box volume.Box, p []byte, off int64) error {
-	return v.array(box).checkOutside(p, off)
-}
-
-// Write implements [writable.Voxels].
-func (v *Voxels) Write(ctx context.Context, box volume.Box, p []byte, off int64) error {
-	a := v.array(box)
-	if err := a.checkOutside(p, off); err != nil {
-		return err
-	}
-	return v.pieces(a, p, off, func(p []byte, off int64, touched []volume.Vec) error {
-		found, err := v.acquire(ctx, touched, true)
-		defer v.memory.shrink(ctx)
-		defer v.release(found)
-		if err != nil {
-			return err
+// written returns those blocks of a range that have a file or are in memory, each once.
+func (v *Voxels) written(a array, off int64, n int) (touched []volume.Vec) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	wide := side * a.voxel
+	var seen map[*block]bool
+	var blocks []*block
+	at, first, end := rowOfBlocks{-1}, 0, 0 // the last row, and the part of it that was searched
+	a.lines(off, n, func(l line) bool {
+		lo, hi := a.inside(l)
+		row := rowOf(l)
+		if row != at {
+			at, first, end, blocks = row, 0, 0, v.rows[row]
 		}
-		if err := v.memory.reserve(ctx, v, v.newlyDirty(a, found, p, off)); err != nil {
-			return err
-		}
-		v.copyIn(a, found, p, off)
-		return nil
-	})
-}
-
-// checkOutside returns an error if there is a voxel outside of the bounding box of the layer that is not 0.
-func (a array) checkOutside(p []byte, off int64) (err error) {
-	a.runs(off, len(p), func(r run) bool {
-		if r.in {
+		if len(blocks) == 0 || lo >= first && hi <= end {
 			return true
 		}
-		for i, b := range p[r.at : r.at+r.n] {
-			if b != 0 {
-				err = fmt.Errorf("voxels of %v, byte %d: outside of the layer, %v, expected 0, found %d: %w",
-					a.box, off+int64(r.at+i), a.bounds, b, fs.ErrInvalid)
-				return false
+		first, end = lo, hi
+		for _, b := range blocks {
+			if start := b.at[0] * wide; start < hi && start+wide > lo && !seen[b] {
+				if seen == nil {
+					seen = map[*block]bool{}
+				}
+				seen[b] = true
+				touched = append(touched, b.at)
 			}
 		}
 		return true
 	})
-	return err
+	return touched
 }
 
-// newlyDirty returns how many blocks a write would change that are as on the disk now.
-func (v *Voxels) newlyDirty(a array, found map[volume.Vec]*block, p []byte, off int64) (n int64) {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	seen := map[*block]bool{}
-	a.runs(off, len(p), func(r run) bool {
-		if b := found[r.of]; r.in && !b.dirty() && !seen[b] &&
-			!bytes.Equal(b.voxels[r.from:r.from+r.n], p[r.at:r.at+r.n]) {
-			seen[b] = true
-			n++
-		}
-		return true
-	})
-	return n
-}
-
-// copyIn copies the bytes of a write that differ into their blocks.
-func (v *Voxels) copyIn(a array, found map[volume.Vec]*block, p []byte, off int64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	changed := map[*block]bool{}
-	a.runs(off, len(p), func(r run) bool {
-		if !r.in {
-			return true
-		}
-		b := found[r.of]
-		if to := b.voxels[r.from : r.from+r.n]; !bytes.Equal(to, p[r.at:r.at+r.n]) {
-			copy(to, p[r.at:])
-			changed[b] = true
-		}
-		return true
-	})
-	for b := range changed {
-		b.writes++
-	}
-	if len(changed) > 0 {
-		v.changed.Store(time.Now().UnixNano())
-	}
-}
-
-// pieces calls do for parts of a range, in order, that touch no more blocks than may be in use by one call.
-func (v *Voxels) pieces(a array, p []byte, off int64, do func(p []byte, off int64, touched []volume.Vec) error) error {
-	touched := a.touched(off, len(p))
+// pieces calls do for parts of a range, in order, that touch no more blocks than may be in use by one call. list
+// returns the blocks of a part.
+func (v *Voxels) pieces(list func(off int64, n int) []volume.Vec, p []byte, off int64,
+	do func(p []byte, off int64, touched []volume.Vec) error) error {
+	touched := list(off, len(p))
 	if len(touched) > v.memory.share(v.grid.BlockBytes()) && len(p) > 1 {
 		half := len(p) / 2
-		if err := v.pieces(a, p[:half], off, do); err != nil {
+		if err := v.pieces(list, p[:half], off, do); err != nil {
 			return err
 		}
-		return v.pieces(a, p[half:], off+int64(half), do)
+		return v.pieces(list, p[half:], off+int64(half), do)
 	}
 	return do(p, off, touched)
 }
 
-// acquire pins blocks and reads them into memory. The caller releases what it returns, also after an error. If make is
-// false, it leaves out blocks that were not written.
-func (v *Voxels) acquire(ctx context.Context, all []volume.Vec, make bool) (map[volume.Vec]*block, error) {
-	found, missing := v.pin(all, make)
-	var failed error
+// acquire pins blocks that were written, and reads them into memory. The caller releases what it returns, also after an
+// error.
+func (v *Voxels) acquire(ctx context.Context, all []volume.Vec) (*pinned, error) {
+	found, missing := v.pin(all, false)
+	return found, v.loadAll(ctx, missing)
+}
+
+// loadAll reads pinned blocks into memory.
+func (v *Voxels) loadAll(ctx context.Context, missing []*block) (failed error) {
+	if len(missing) == 0 {
+		return nil
+	}
 	for _, err := range parallel.Each(missing, func(b *block) error { return v.load(ctx, b) }) {
 		if err != nil {
 			failed = err
 		}
 	}
-	return found, failed
+	return failed
 }
 
-// pin pins blocks, and returns those that are not in memory.
-func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, missing []*block) {
+// pin pins blocks, and returns those that are not in memory. If make is false, it leaves out blocks that were not
+// written.
+func (v *Voxels) pin(all []volume.Vec, make bool) (found *pinned, missing []*block) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	found = map[volume.Vec]*block{}
+	found = &pinned{rows: map[rowOfBlocks][]*block{}}
 	for _, at := range all {
 		b := v.blocks[at]
 		switch {
@@ -305,11 +280,11 @@ func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, 
 			continue // at most, its first write is in progress
 		case b == nil:
 			b = &block{at: at}
-			v.blocks[at] = b
+			v.put(b)
 		}
 		b.pins++
 		b.used = v.memory.tick()
-		found[at] = b
+		found.add(b)
 		if b.voxels == nil {
 			missing = append(missing, b)
 		}
@@ -318,12 +293,12 @@ func (v *Voxels) pin(all []volume.Vec, make bool) (found map[volume.Vec]*block, 
 }
 
 // release ends the use of blocks. One that was not written, and whose voxels could not be read, is forgotten.
-func (v *Voxels) release(found map[volume.Vec]*block) {
+func (v *Voxels) release(found *pinned) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, b := range found {
+	for _, b := range found.all {
 		if b.pins--; b.pins == 0 && b.voxels == nil && b.stored == nil {
-			delete(v.blocks, b.at)
+			v.forget(b)
 		}
 	}
 }
@@ -344,11 +319,16 @@ func (v *Voxels) load(ctx context.Context, b *block) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if b.voxels == nil { // else another goroutine was faster
-		b.voxels = voxels
-		v.loaded[b] = true
-		v.memory.bytes.Add(int64(len(voxels)))
+		v.keep(b, voxels)
 	}
 	return nil
+}
+
+// keep takes voxels as those of a block.
+func (v *Voxels) keep(b *block, voxels []byte) {
+	b.voxels = voxels
+	v.loaded[b] = true
+	v.memory.bytes.Add(int64(len(voxels)))
 }
 
 func (v *Voxels) storedOf(b *block) *file {
@@ -356,12 +336,3 @@ func (v *Voxels) storedOf(b *block) *file {
 	defer v.mu.RUnlock()
 	return b.stored
 }
-
-// isFull reports whether the disk has no room for n files of blocks.
-func (v *Voxels) isFull(n int64) bool {
-	free, err := v.disk.Free(v.dir)
-	return err == nil && free < n*v.bound
-}
-
-// errFull is the error of a write for which the disk has no room.
-var errFull error = syscall.ENOSPC
