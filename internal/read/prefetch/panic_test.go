@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestPanics injects panics into what is done ahead of readers. All reads have the right bytes, and all memory is given
-// back. Of the cases, it tries one of seven, and one of 101 with the race detector: these numbers have no factor in
-// common with the number of values of a property, so that all pairs of values are tried. With -every 1, it tries all.
+// back. Of the cases, it tries one of seven, and one of 23 with the race detector: these numbers have no factor in
+// common with the number of values of a property. With -every 1, it tries all.
 func TestPanics(t *testing.T) {
 	// prefetch.off is passed after a panic only.
 	step := 7
@@ -30,7 +30,7 @@ func TestPanics(t *testing.T) {
 	case *every == 1:
 		step = 1
 	case voxeltest.Race:
-		step = 101
+		step = 23
 	}
 	for _, places := range []string{"prefetch.plan", "prefetch.plan prefetch.off", "prefetch.push", "prefetch.guess",
 		"prefetch.series", "prefetch.end"} {
