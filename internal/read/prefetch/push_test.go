@@ -18,7 +18,8 @@ func TestPushedPages(t *testing.T) {
 	const pageSize = 4096
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
-	for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33}, {1000, 1000, 33}} {
+	for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33},
+		{1000, 1000, 33}} {
 		grid := voxeltest.Grid(side, volume.Cube(32), volume.Uint8, 1)
 		src := voxeltest.Source{Shape: grid}
 		cached := blocks.Source(src)

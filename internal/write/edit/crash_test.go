@@ -141,8 +141,8 @@ func (f *powerFile) Stat() (fs.FileInfo, error) { return f.diskFile.Stat() }
 
 // TestCrashPoints cuts the power, or kills the process, at each step of two syncs of blocks that overlap. After that,
 // each block is that of the layer, of the first write or of the second one. It is no older than what a Sync that
-// succeeded has made durable. The NML file is whole, and has a largest id that no block exceeds. In short form, it is at
-// every seventh step.
+// succeeded has made durable. The NML file is whole, and has a largest id that no block exceeds. In short form, that is
+// at every seventh step.
 func TestCrashPoints(t *testing.T) {
 	every := 1
 	if testing.Short() {
