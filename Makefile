@@ -37,7 +37,9 @@ demo: build
 # gotest.sh prints each package with its time, the tests that were skipped, with the reasons, and totals.
 GOTEST = GO=$(GO) sh integration/gotest.sh
 # All packages but the one at the top, whose tests are about the others: that the tests named by SEMANTICS.md passed, for one.
-PACKAGES = $$($(GO) list ./... | grep wkwfs/wkwfs/)
+# Packages that take long start first.
+PACKAGES = ./integration ./internal/read/prefetch ./cmd/wkwfs $$($(GO) list ./... | grep wkwfs/wkwfs/ | \
+	grep -vE 'wkwfs/(integration|internal/read/prefetch|cmd/wkwfs)$$')
 CHECK_TOP = WKWFS_TEST_LOG=$(CURDIR)/bin/test.json $(GO) test -count=1 .
 
 # The packages in which goroutines share memory: those that start some, or have locks. Pools and values that are made once
@@ -69,7 +71,7 @@ test-all: check test-once
 	@$(GOTEST) $(ONCE) ./integration -run '^(TestEveryByteDamaged|TestImportKilled|TestImportFinishKilled|TestManyMounts|TestMemoryOfSmallBlocks|TestMetadataBombs|TestListingOfManyCubes|TestOpenWhileCubesAreReplaced|TestRandom|TestRandomLate)$$' \
 		-long -damage.all -import.kills 100 -random.steps 10000
 	@$(GOTEST) $(ONCE) ./integration -run '^TestLoad$$' -load.duration 20s
-	@$(GOTEST) $(ONCE) ./internal/read/prefetch -run '^TestAllReaders$$' -every 31
+	@$(GOTEST) $(ONCE) ./internal/read/prefetch -run '^(TestAllReaders|TestAllSizes)$$' -every 31
 	@$(GOTEST) $(ONCE) ./integration/bench -run '^TestTiny$$' -bench.all
 	@GOMAXPROCS=1 $(GOTEST) $(ONCE) ./cache ./internal/read/prefetch ./internal/names/view ./wkw
 

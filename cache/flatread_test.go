@@ -52,6 +52,9 @@ func TestFlatReadLoadsOnce(t *testing.T) {
 		{volume.Vec{2, 1, 40}, 4096, 1, 0},
 		{volume.Vec{1, 1, 40}, 4096, 4, 0},
 	} {
+		if testing.Short() && tt.procs == 1 {
+			continue // the race detector sees the same
+		}
 		t.Run(fmt.Sprintf("%v blocks, %d readers, GOMAXPROCS=%d", tt.blocks, tt.readers, tt.procs), func(t *testing.T) {
 			if tt.procs > 0 {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(tt.procs))

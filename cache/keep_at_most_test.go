@@ -14,7 +14,11 @@ func TestKeepAtMost(t *testing.T) {
 	a := newArray(1, volume.Vec{4096, 1, 1}, block)
 	src := c.Source(a)
 	reservable := c.Reservable()
-	readers := storm(src, 300, 16)
+	reads := 300
+	if testing.Short() {
+		reads = 100
+	}
+	readers := storm(src, reads, 16)
 	for c.Stats().HeldBytes < budget/2 {
 		checkBlock(t, src, a, volume.Vec{int(c.Stats().Loads) % 4096})
 	}

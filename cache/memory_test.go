@@ -125,10 +125,13 @@ func TestMemoryIsReused(t *testing.T) {
 	for _, size := range []int{5000, 32 << 10, 100 << 10, 1 << 20} {
 		sources = append(sources, c.Source(blankSource{newArray(0, volume.Vec{4*budget/size + 32, 1, 1}, size).grid}))
 	}
-	spans := 0
+	spans, reads := 0, 200
+	if testing.Short() {
+		reads = 50
+	}
 	for round := range 3 {
 		for _, src := range sources {
-			done := storm(src, max(200*5000/src.bytes, 10), 16)
+			done := storm(src, max(reads*5000/src.bytes, 10), 16)
 			for storm := true; storm; {
 				select {
 				case <-done:

@@ -123,10 +123,13 @@ func TestEveryByte(t *testing.T) {
 		if objects < 4 {
 			t.Fatalf("%s: %d objects", name, objects)
 		}
-		seen := 0
+		seen, least := 0, 50
 		step := 1
 		if name != "earliest.h5" {
 			step = 13
+		}
+		if testing.Short() { // a read starts no goroutine of its own
+			step, least = step*5, least/5
 		}
 		for i := 0; i < len(sound); i += step {
 			damaged := bytes.Clone(sound)
@@ -135,7 +138,7 @@ func TestEveryByte(t *testing.T) {
 				seen++
 			}
 		}
-		if seen < 50 {
+		if seen < least {
 			t.Errorf("%s: %d changes are seen", name, seen)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // write them: each layer and mag has its box, its voxels and its place. A layer and a mag of a dataset, mounted alone,
 // have the same.
 func TestMixedDatasets(t *testing.T) {
+	parallelHeavy(t)
 	root, manifest := refdata.Arrays(t)
 	for _, d := range manifest.Datasets {
 		t.Run(d.Dataset, func(t *testing.T) {

@@ -55,6 +55,7 @@ func datasetOf(t *testing.T, root string, arrays []refdata.Array) (dir string) {
 // TestArrayReferenceData reads every Zarr and N5 array that other programs wrote, voxel for voxel, through a mount,
 // over HTTP and with wkwfs cp. All of them are layers of one dataset.
 func TestArrayReferenceData(t *testing.T) {
+	parallelHeavy(t)
 	root, manifest := refdata.Arrays(t)
 	var arrays []refdata.Array
 	for _, a := range manifest.Arrays {
@@ -111,6 +112,7 @@ func TestArrayReferenceData(t *testing.T) {
 // TestArrayDamage mounts arrays with one thing broken in each. A layer that cannot be read at all is omitted by name,
 // and the others are shown. Of the others, what depends on the damage is an I/O error, and wkwfs check finds it.
 func TestArrayDamage(t *testing.T) {
+	parallelHeavy(t)
 	root, manifest := refdata.Arrays(t)
 	var arrays []refdata.Array
 	for _, a := range manifest.Damaged {

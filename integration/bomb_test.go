@@ -58,7 +58,8 @@ func metadataBomb(start string, n int, part func(i int) string, end string) func
 
 const layerStart = `{"scale":[1,1,1],"dataLayers":[{"name":"color","mags":[`
 
-// bombs returns the sources. In the long form, layers, mags and scales are as many as the limits allow.
+// bombs returns the sources. In the long form, layers, mags and scales are as many as the limits allow,
+// and metadata is as long.
 func bombs() []bomb {
 	layers, mags := amount(2000, 10_000), amount(250, 1000)
 	last := fmt.Sprintf("l%d", layers-1)
@@ -80,15 +81,15 @@ func bombs() []bomb {
 			check:   1,
 		},
 		{
-			name:    "16 MB of mags",
-			write:   metadataBomb(layerStart, 1_600_000, func(int) string { return `{"mag":2}` }, `]}]}`),
+			name:    "too many mags",
+			write:   metadataBomb(layerStart, amount(200_000, 1_600_000), func(int) string { return `{"mag":2}` }, `]}]}`),
 			warning: `datasource-properties.json: dataLayers: layer "color": mags: expected at most 1000 mags, found more`,
 			lists:   []string{".", "color", "color/1"},
 			check:   1,
 		},
 		{
-			name:    "16 MB of layers",
-			write:   metadataBomb(`{"dataLayers":[`, 800_000, func(int) string { return `{"name":"a"}` }, `]}`),
+			name:    "too many layers",
+			write:   metadataBomb(`{"dataLayers":[`, amount(100_000, 800_000), func(int) string { return `{"name":"a"}` }, `]}`),
 			warning: "datasource-properties.json: dataLayers: expected at most 10000 layers, found more",
 			lists:   []string{".", "color", "color/1"},
 			check:   1,

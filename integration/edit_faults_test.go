@@ -167,7 +167,7 @@ func TestEditFullDisk(t *testing.T) {
 	dir := tempDir(t)
 	mountDisk(t, "none", dir, "tmpfs", 0, "size=1m")
 	e := &editMount{source: filepath.Join(tempDir(t), "sample"), edits: filepath.Join(dir, "edits")}
-	mustRun(t, "sample", e.source)
+	writeSample(t, e.source)
 	e.hash = hashFiles(t, e.source)
 	e.mount(t)
 	e.want = e.read(t, "volume.raw")
@@ -210,7 +210,7 @@ func TestEditPanic(t *testing.T) {
 	requireFUSE(t)
 	dir := tempDir(t)
 	e := &editMount{source: filepath.Join(dir, "sample"), edits: filepath.Join(dir, "edits")}
-	mustRun(t, "sample", e.source)
+	writeSample(t, e.source)
 	e.hash = hashFiles(t, e.source)
 	p, s := mountPanicking(t, e.source, "--edit=segmentation="+e.edits)
 	e.server = s

@@ -23,6 +23,7 @@ type editMount struct {
 	source, edits string
 	hash          [32]byte // of all files of the source
 	want          []byte   // the voxels of mag 1
+	checks        int      // how often check was called
 }
 
 // Of the segmentation of a sample: where its bounding box starts, how large it is, and the bytes of a voxel.
@@ -35,7 +36,7 @@ func newEdit(t *testing.T, args ...string) *editMount {
 	t.Helper()
 	dir := tempDir(t)
 	e := &editMount{source: filepath.Join(dir, "sample"), edits: filepath.Join(dir, "edits")}
-	mustRun(t, "sample", e.source)
+	writeSample(t, e.source)
 	e.hash = hashFiles(t, e.source)
 	e.mount(t, args...)
 	e.want = e.read(t, "volume.raw")
@@ -112,10 +113,11 @@ func (e *editMount) rows(at, n [3]int, use func(row []byte)) {
 	}
 }
 
-// check compares all views with what they must contain. what names the step.
+// check compares all kinds of views with what they must contain: the whole array in another format each time, the
+// others in one. what names the step.
 func (e *editMount) check(t *testing.T, what string) {
 	t.Helper()
-	for _, name := range []string{"volume.raw", "volume.npy", "volume.nii"} {
+	for _, name := range []string{[]string{"volume.raw", "volume.npy", "volume.nii"}[e.checks%3]} {
 		if got := e.read(t, name); !bytes.Equal(got[len(got)-len(e.want):], e.want) {
 			t.Errorf("%s: %s differs at byte %d", what, name, firstDifference(got[len(got)-len(e.want):], e.want))
 		}
@@ -130,6 +132,7 @@ func (e *editMount) check(t *testing.T, what string) {
 			t.Errorf("%s: slice %d differs", what, z)
 		}
 	}
+	e.checks++
 	if hashFiles(t, e.source) != e.hash {
 		t.Fatalf("%s: the dataset has changed", what)
 	}

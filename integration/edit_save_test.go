@@ -174,7 +174,7 @@ func TestEditSaveFullDisk(t *testing.T) {
 	dir := tempDir(t)
 	mountDisk(t, "none", dir, "tmpfs", 0, "size=1m")
 	e := &editMount{source: filepath.Join(tempDir(t), "sample"), edits: filepath.Join(dir, "edits")}
-	mustRun(t, "sample", e.source)
+	writeSample(t, e.source)
 	e.hash = hashFiles(t, e.source)
 	e.mount(t)
 	e.want = e.read(t, "volume.raw")

@@ -116,6 +116,7 @@ func TestUnfinishedImport(t *testing.T) {
 // because of it.
 func TestUnfinishedImportBeside(t *testing.T) {
 	skipOneByOne(t)
+	parallelHeavy(t)
 	dataset := filepath.Join(tempDir(t), "cortex")
 	writeSample(t, dataset)
 	input := rawFile(t, tempDir(t), 32*32*32*4)
@@ -128,6 +129,7 @@ func TestUnfinishedImportBeside(t *testing.T) {
 // file. If a mag has no other file, check fails.
 func TestSilentZeros(t *testing.T) {
 	skipOneByOne(t)
+	parallelHeavy(t)
 	dir := tempDir(t)
 	wkw, precomputed, zarr := filepath.Join(dir, "cortex"), filepath.Join(dir, "precomputed"),
 		filepath.Join(dir, "zarr")

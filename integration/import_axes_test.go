@@ -59,6 +59,7 @@ assert (got == want).all(), "%d voxels differ" % (got != want).sum()
 // right with the axes.
 func TestImportNumpy(t *testing.T) {
 	skipOneByOne(t)
+	parallelHeavy(t)
 	python := numpyPython(t)
 	dir := tempDir(t)
 	dataset := filepath.Join(dir, "cortex")

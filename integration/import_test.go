@@ -145,7 +145,7 @@ func sameVoxels(t *testing.T, dataset, name string) {
 	os.Remove(got)
 }
 
-var importKills = flag.Int("import.kills", 8, "how many imports TestImportKilled and TestImportFinishKilled kill")
+var importKills = flag.Int("import.kills", 4, "how many imports TestImportKilled and TestImportFinishKilled kill")
 
 // TestImportKilled kills imports at random moments, and gives the same command again. The cubes that a killed import
 // left are whole, and in the end all files are those of an import that nobody killed.

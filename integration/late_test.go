@@ -64,6 +64,7 @@ func countsOf(t testing.TB, source *latefs.Server) latefs.Counts {
 // TestLateSourceBytes compares mounts of sources that answer late and out of order with mounts of the same
 // sources on disk. Bytes and errors are equal.
 func TestLateSourceBytes(t *testing.T) {
+	t.Parallel()
 	sources := []string{"../testdata/damaged", "../testdata/draft", sparse.write(t)}
 	for _, name := range []string{"wkw/sparse", "wkw/type_uint16", "wkw/two_channels", "wkw/sides_b2_f16",
 		"forms/annotation", "precomputed/cseg_u32", "precomputed/sh_gaps"} {

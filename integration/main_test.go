@@ -121,9 +121,10 @@ func prepare() (dir string, err error) {
 	return dir, build(program)
 }
 
-// build builds the program with the flags. It is static, as the released one, unless it has the race detector.
+// build builds the program with the flags. It is static, as the released one, unless it has the race detector. With
+// -trimpath, as "make build" has it, the compiled packages are those of all copies of this tree.
 func build(path string, flags ...string) error {
-	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{"../cmd/wkwfs"})...)
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-o", path}, flags, []string{"../cmd/wkwfs"})...)
 	if !slices.Contains(flags, "-race") {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}

@@ -26,7 +26,7 @@ type memoryCase struct {
 }
 
 const (
-	memoryLongTimes  = 64 // how many times more than a chunk a stream decodes to that is too long
+	memoryLongTimes  = 16 // how many times more than a chunk a stream decodes to that is too long
 	memoryMostBytes  = 1 << 28
 	memoryMostCodecs = 30 // Zarr has at most 32, with those that are not of bytes
 )

@@ -117,7 +117,8 @@ func TestMemoryOfDistantServer(t *testing.T) {
 	}
 }
 
-// checkLateMemory has readers that read the volume of zeros at random, and then reads it from start to end.
+// checkLateMemory has readers that read the volume of zeros at random, and then reads half of it, in order: four times
+// as much as the cache keeps.
 func checkLateMemory(t *testing.T, source string, readers int, flags ...string) {
 	t.Helper()
 	const budget, size = 64 << 20, 4 << 27
@@ -132,8 +133,8 @@ func checkLateMemory(t *testing.T, source string, readers int, flags ...string) 
 		})
 	}
 	group.Wait()
-	if n, err := readToEnd(name); err != nil || n != size {
-		t.Errorf("read %d bytes, %v; want %d", n, err, size)
+	if n, err := readStart(name, size/2); err != nil || n != size/2 {
+		t.Errorf("read %d bytes, %v; want %d", n, err, size/2)
 	}
 	checkPeak(t, s, budget)
 }
@@ -204,14 +205,14 @@ func readRandomly(name string, size int64, n int, seed uint64) error {
 	return nil
 }
 
-// readToEnd reads a file and returns its length.
-func readToEnd(name string) (int64, error) {
+// readStart reads the first n bytes of a file. It returns how many there are.
+func readStart(name string, n int64) (int64, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	return io.CopyBuffer(io.Discard, struct{ io.Reader }{f}, make([]byte, 1<<20))
+	return io.CopyBuffer(io.Discard, io.LimitReader(f, n), make([]byte, 1<<20))
 }
 
 // comparer is a writer that fails if the bytes are not those that are left of want.

@@ -53,7 +53,7 @@ func TestManyMounts(t *testing.T) {
 	source, dir := t.TempDir(), tempDir(t)
 	small.write(t, source, 0, 0, 0)
 	log := filepath.Join(tempDir(t), "log")
-	for i := range amount(60, 300) {
+	for i := range amount(20, 300) {
 		if r := wkwfs(t, "mount", "--log-file", log, source, dir); r.code != 0 {
 			t.Fatalf("mount %d: exit code %d, %s", i, r.code, r.stderr)
 		}

@@ -25,6 +25,7 @@ func TestReadmeBuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
+	parallelHeavy(t)
 	var script strings.Builder
 	for _, line := range readme(t, "Build it") {
 		if command, isCode := strings.CutPrefix(line, "    "); isCode {

@@ -28,7 +28,7 @@ PACKAGE_VERSION ?= $(if $(VERSION),$(subst -,+,$(VERSION:v%=%)),$(shell git log 
 ## docs: man pages and completions, generated from the commands, in bin/docs
 docs:
 	@rm -rf bin/docs
-	$(GO) run -tags docs -ldflags '-X main.releaseVersion=$(VERSION)' ./cmd/wkwfs bin/docs
+	CGO_ENABLED=0 $(GO) run -trimpath -tags docs -ldflags '-X main.releaseVersion=$(VERSION)' ./cmd/wkwfs bin/docs
 
 ## install: program, man pages, completions and mount helpers below PREFIX (/usr/local), in DESTDIR
 install: $(BINARY) docs

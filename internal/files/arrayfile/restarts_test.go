@@ -132,7 +132,10 @@ func TestRestartPoints(t *testing.T) {
 	voxels := compressible(size[0] * size[1] * size[2])
 	plane := size[0] * size[1]
 	dir := t.TempDir()
-	for _, name := range packedFiles(t, dir, voxels, size) {
+	for i, name := range packedFiles(t, dir, voxels, size) {
+		if testing.Short() && i != 1 && i != 4 {
+			continue // gzip and zlib: goroutines do the same at other levels
+		}
 		store := &memoryIndexes{}
 		a, u := unpackedArray(t, name, store)
 		if p, ok := a.Packed(); !ok || p.Indexed || p.Bytes < int64(len(voxels)) {
@@ -184,14 +187,18 @@ func damageIndex(t *testing.T, name string, store *memoryIndexes, voxels []byte,
 	whole := store.content
 	r := rand.New(rand.NewPCG(uint64(len(whole)), 1))
 	records := int(footerSize+recordSize*8) * 2
-	for try := range 30 {
+	tries := 30
+	if testing.Short() {
+		tries = 5
+	}
+	for try := range tries {
 		at := r.IntN(len(whole))
 		if try%2 == 0 {
 			at = len(whole) - 1 - r.IntN(records)
 		}
 		damaged := &memoryIndexes{content: bytes.Clone(whole)}
 		damaged.content[at] ^= 1 << r.IntN(8)
-		if try == 29 {
+		if try == tries-1 {
 			damaged.content = whole[:len(whole)/2]
 		}
 		a, _ := unpackedArray(t, name, damaged)

@@ -18,16 +18,17 @@ func TestPushedPages(t *testing.T) {
 	const pageSize = 4096
 	blocks := cache.New(64 << 20)
 	defer blocks.Close()
-	for _, head := range []int64{0, 352, 4096} {
-		for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33},
-			{1000, 1000, 33}} {
-			grid := voxeltest.Grid(side, volume.Cube(32), volume.Uint8, 1)
-			src := voxeltest.Source{Shape: grid}
-			array := flat.New(grid, volume.Box{Max: side}, volume.Box{Max: side})
-			l := newLayout(array, &usual)
-			want := src.Flat(volume.Box{Max: side})
+	for _, side := range []volume.Vec{{256, 256, 40}, {300, 101, 40}, {64, 16, 32}, {1000, 1001, 33},
+		{1000, 1000, 33}} {
+		grid := voxeltest.Grid(side, volume.Cube(32), volume.Uint8, 1)
+		src := voxeltest.Source{Shape: grid}
+		cached := blocks.Source(src)
+		array := flat.New(grid, volume.Box{Max: side}, volume.Box{Max: side})
+		l := newLayout(array, &usual)
+		want := src.Flat(volume.Box{Max: side})
+		for _, head := range []int64{0, 352, 4096} {
 			for i := range l.count() {
-				s, err := usual.load(blocks.Source(src), l.part(i, 1), cache.Never, false)
+				s, err := usual.load(cached, l.part(i, 1), cache.Never, false)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -351,7 +351,7 @@ func TestManyLargeReads(t *testing.T) {
 	c := openCache(t, t.TempDir(), Options{})
 	b := c.Bucket(newFakeBucket(o))
 	var readers sync.WaitGroup
-	for i := range 32 {
+	for i := range 8 {
 		readers.Go(func() { check(t, b, o, int64(i*37*unitSize), 300*unitSize) })
 	}
 	readers.Wait()

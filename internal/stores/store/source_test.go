@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"io"
 	"io/fs"
 	"slices"
@@ -127,11 +128,22 @@ type patternFile struct {
 
 func patternAt(off int64) byte { return byte(off*7 ^ off>>8 ^ off>>16 ^ off>>24) }
 
+// fillPattern fills p with the bytes from offset off on.
+func fillPattern(p []byte, off int64) {
+	var buffer [4096]byte // the race detector does not look at each byte of a local variable
+	for len(p) > 0 {
+		piece := buffer[:min(len(buffer), len(p))]
+		for i := range piece {
+			piece[i] = patternAt(off + int64(i))
+		}
+		p = p[copy(p, piece):]
+		off += int64(len(piece))
+	}
+}
+
 func (f patternFile) ReadAt(p []byte, off int64) (int, error) {
 	n := int(min(max(int64(f.size)-off, 0), int64(len(p))))
-	for i := range p[:n] {
-		p[i] = patternAt(off + int64(i))
-	}
+	fillPattern(p[:n], off)
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -140,9 +152,16 @@ func (f patternFile) ReadAt(p []byte, off int64) (int, error) {
 
 // wrong returns the first offset of a range with a byte that is not the pattern, or -1.
 func wrong(r vfs.Range) int64 {
-	for i, b := range r.P {
-		if b != patternAt(r.Off+int64(i)) {
-			return r.Off + int64(i)
+	var want [4096]byte
+	for from := 0; from < len(r.P); from += len(want) {
+		got := r.P[from:min(from+len(want), len(r.P))]
+		if fillPattern(want[:len(got)], r.Off+int64(from)); bytes.Equal(got, want[:len(got)]) {
+			continue
+		}
+		for i, b := range got {
+			if b != want[i] {
+				return r.Off + int64(from+i)
+			}
 		}
 	}
 	return -1

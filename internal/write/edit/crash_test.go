@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wkwfs/wkwfs/internal/tests/voxeltest"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -140,10 +141,15 @@ func (f *powerFile) Stat() (fs.FileInfo, error) { return f.diskFile.Stat() }
 
 // TestCrashPoints cuts the power, or kills the process, at each step of two syncs of blocks that overlap. After that,
 // each block is that of the layer, of the first write or of the second one. It is no older than what a Sync that
-// succeeded has made durable. The NML file is whole, and has a largest id that no block exceeds.
+// succeeded has made durable. The NML file is whole, and has a largest id that no block exceeds. In short form, that is
+// at every seventh step.
 func TestCrashPoints(t *testing.T) {
+	every := 1
+	if testing.Short() {
+		every = 7
+	}
 	for _, power := range []bool{true, false} {
-		for steps, ended := 0, false; !ended; steps++ {
+		for steps, ended := 0, false; !ended; steps += every {
 			ended = crash(t, steps, power)
 			if steps > 1000 {
 				t.Fatal("it does not end")
@@ -154,7 +160,7 @@ func TestCrashPoints(t *testing.T) {
 
 // crash writes twice with a disk that fails after some steps. It returns true if it did not fail.
 func crash(t *testing.T, steps int, power bool) (ended bool) {
-	dir := t.TempDir()
+	dir := voxeltest.TempDir(t)
 	d := &powerDisk{left: steps, files: map[string]bool{}}
 	v, p := openTest(t, dir, 1<<30, d)
 	v.largest = newTestLargest(t, dir, d)
