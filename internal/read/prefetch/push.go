@@ -77,31 +77,18 @@ func (p *pusher) read(ctx context.Context, s *portion, buffer []byte, piece span
 // the next portion. Pieces with a damaged block are left out, and those up to ahead bytes after a sequential reader,
 // because it reads them itself. For other readers, ahead is negative.
 func (p *pusher) pushPieces(ctx context.Context, s *portion, pieces []span.Span, ahead int64) {
-	next := atomic.Int64{}
-	p.together(len(pieces), func() {
+	together(pushers(), len(pieces), func(i int) bool {
+		piece := pieces[i]
+		if ahead >= 0 && piece.Start() < p.head+p.position.Load()+ahead {
+			return true
+		}
 		buffer := buffers.get(p.sink.Piece)
 		defer buffers.put(buffer)
-		for i := next.Add(1) - 1; i < int64(len(pieces)) && ctx.Err() == nil && p.accepts(); i = next.Add(1) - 1 {
-			piece := pieces[i]
-			if ahead >= 0 && piece.Start() < p.head+p.position.Load()+ahead || !p.read(ctx, s, buffer, piece) {
-				continue
-			}
-			if !p.sink.Write(buffer[:piece.Len()], piece.Start()) {
-				p.refused.Store(true)
-			}
+		if p.read(ctx, s, buffer, piece) && !p.sink.Write(buffer[:piece.Len()], piece.Start()) {
+			p.refused.Store(true)
 		}
+		return ctx.Err() == nil && p.accepts()
 	})
-}
-
-// together calls f in several goroutines, at most n, and returns when all have returned. It repeats a panic of f.
-func (p *pusher) together(n int, f func()) {
-	var group sync.WaitGroup
-	var relay guard.Relay
-	for range min(n, pushers()) {
-		group.Go(relay.Func("prefetch.push", f))
-	}
-	group.Wait()
-	relay.Repeat()
 }
 
 // pushRuns pushes a portion that contains a part of each of its planes.
