@@ -98,10 +98,6 @@ func newCache(budget int64, l limits) *Cache {
 	return c
 }
 
-// HalveLateLoads lets half as many loads wait for late sources. It suits sources that have the stored bytes of a load
-// in memory twice. It is called once, before the first request.
-func (c *Cache) HalveLateLoads() { c.lateLoads.TryAcquire(maxLongLoads / 2) }
-
 // listFor returns the list that will keep a block that is about to be loaded, or nil if the block will not be kept.
 // Unless keep is Never, it records the request in the history, and sets e.seenBefore and e.shortTerm.
 func (c *Cache) listFor(e *entry, keep Keep, now time.Time) *recentList {

@@ -216,9 +216,13 @@ func (s *Source) workers() int {
 // bytes of a load. A load of 256 to 512 KiB takes two: also its voxels are in flight. Larger loads are those of slabs.
 // Their voxels are in the budget.
 func (s *Source) lateShare(n int) int64 {
-	bytes, most := n*s.bytes, s.cache.limits.load
-	if s.Speed().Long > 0 && (bytes <= most/2 || bytes > most) {
-		return 1
+	bytes, most, speed := n*s.bytes, s.cache.limits.load, s.Speed()
+	share := int64(maxLongLoads / maxLateLoads)
+	if speed.Long > 0 && (bytes <= most/2 || bytes > most) {
+		share = 1
 	}
-	return maxLongLoads / maxLateLoads
+	if speed.Doubled {
+		share *= 2
+	}
+	return share
 }

@@ -72,10 +72,7 @@ func (c *cube) Speed() vfs.Speed {
 	slowest := vfs.Speed{Near: true, AtOnce: true}
 	for _, p := range c.parts {
 		if p.file != nil {
-			s := vfs.SpeedOf(p.file)
-			slowest.Late, slowest.Remote = slowest.Late || s.Late, slowest.Remote || s.Remote
-			slowest.Near = slowest.Near && s.Near
-			slowest.AtOnce = slowest.AtOnce && s.AtOnce
+			slowest = slowest.With(vfs.SpeedOf(p.file))
 		}
 	}
 	return slowest
