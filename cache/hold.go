@@ -173,16 +173,6 @@ func (h *Hold) Wait(ctx context.Context, first, last int) error {
 // WaitAll is Wait for all blocks.
 func (h *Hold) WaitAll(ctx context.Context) error { return h.Wait(ctx, 0, len(h.entries)-1) }
 
-// Ready reports whether all batches are loaded, with or without errors.
-func (h *Hold) Ready() bool {
-	for i := range h.batches {
-		if !h.batches[i].isDone() {
-			return false
-		}
-	}
-	return true
-}
-
 // Voxels returns the voxels of all blocks, in the order of the list. A block that was never written is nil. The
 // caller may only read blocks for which Wait returned no error, and only until it releases the Hold.
 func (h *Hold) Voxels() [][]byte { return h.voxels }
