@@ -251,13 +251,14 @@ func (l *load) publish() {
 // keep adds entries to the list of recent blocks and to the short-term list, and releases those for which there is no
 // room.
 func (c *Cache) keep(entries, shortTerm []*entry) {
-	if len(entries)+len(shortTerm) == 0 {
+	if len(shortTerm) > 0 {
+		// of a small budget, the short-term list has no room for some blocks
+		for _, e := range c.shortTerm.add(shortTerm) {
+			e.shortTerm = false
+			entries = append(entries, e)
+		}
+	} else if len(entries) == 0 {
 		return
-	}
-	// of a small budget, the short-term list has no room for some blocks
-	for _, e := range c.shortTerm.add(shortTerm) {
-		e.shortTerm = false
-		entries = append(entries, e)
 	}
 	for _, e := range c.recent.add(entries) {
 		c.release(e)
