@@ -82,7 +82,7 @@ var arrows = map[string][]string{
 		"github.com/ulikunitz/xz"},
 	"internal/read/flat": {"volume"},
 	"internal/read/prefetch": {"internal/small/guard", "internal/vfs", "volume", "cache", "internal/read/flat",
-		"internal/small/span"},
+		"internal/small/span", "internal/small/parallel", "internal/small/scratch"},
 	"internal/read/mosaic": {"internal/small/guard", "internal/small/access", "internal/small/lru", "internal/vfs",
 		"volume", "internal/read/flat", "internal/small/parallel", "internal/small/ttl"},
 	"internal/small/span":      {},

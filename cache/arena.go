@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,17 +20,17 @@ import (
 // host. So while one span is lent, the next one is prepared. The arena keeps free buffers up to its limit. When it
 // needs room, it gives free buffers back to the kernel.
 type arena struct {
-	limit int64 // bytes of lent and free buffers together, unless more is lent
-	span  int   // bytes of a span: see spanBytes
+	limit    int64         // bytes of lent and free buffers together, unless more is lent
+	span     int           // bytes of a span: see spanBytes
+	reserved *atomic.Int64 // bytes that holds may take
 
-	mu       sync.Mutex
-	classes  map[int]*class // by size of a buffer
-	lent     int64          // bytes
-	spare    int64          // bytes of free buffers that are backed by memory
-	reserved int64          // bytes that holds may take
-	mapped   int64          // bytes of all spans
-	spans    [][]byte       // all of them; unmapped when the arena is closed
-	closed   bool
+	mu      sync.Mutex
+	classes map[int]*class // by size of a buffer
+	lent    int64          // bytes
+	spare   int64          // bytes of free buffers that are backed by memory
+	mapped  int64          // bytes of all spans
+	spans   [][]byte       // all of them; unmapped when the arena is closed
+	closed  bool
 
 	preparing int            // spans that are being prepared
 	preparers sync.WaitGroup // goroutines that prepare spans; none starts after close
@@ -59,7 +60,7 @@ var poison = false
 
 // newArena returns an arena with a limit in bytes, and spans of span bytes.
 func newArena(limit int64, span int) *arena {
-	return &arena{limit: limit, span: span, classes: map[int]*class{}}
+	return &arena{limit: limit, span: span, reserved: new(atomic.Int64), classes: map[int]*class{}}
 }
 
 // bufferSize returns the size of a buffer for n bytes: whole pages, or n bytes of the garbage collector if n is less
@@ -166,17 +167,19 @@ func (a *arena) lentBytes() int64 {
 	return a.lent
 }
 
-// reserve records that holds may take n bytes more, or fewer if n is negative.
-func (a *arena) reserve(n int64) {
+// lowerLimit lowers the limit to n bytes, and gives all free buffers back to the kernel.
+func (a *arena) lowerLimit(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.reserved += n
+	a.limit = n
+	a.trim(0)
 }
 
 // prepare prepares the next span of a class in a goroutine, if the buffers are small and there is room. While there are
 // holds, it prepares no more than they may take. It is called with mu held.
 func (a *arena) prepare(c *class, size int) {
-	enough := a.reserved > 0 && a.mapped+int64(a.span) > a.reserved
+	reserved := a.reserved.Load()
+	enough := reserved > 0 && a.mapped+int64(a.span) > reserved
 	if c.preparing || a.closed || enough || size > a.span/4 || a.lent+a.spare+2*int64(a.span) > a.limit {
 		return
 	}

@@ -140,7 +140,7 @@ func TestArenaLimit(t *testing.T) {
 func TestArenaPreparesForHolds(t *testing.T) {
 	const size = 32 << 10
 	a := newTestArena(t, 64<<20)
-	a.reserve(2*spanBytes + size)
+	a.reserved.Add(2*spanBytes + size)
 	var all [][]byte
 	for range 2 * spanBytes / size {
 		all = append(all, a.alloc(size))
@@ -149,7 +149,7 @@ func TestArenaPreparesForHolds(t *testing.T) {
 	if len(a.spans) != 2 {
 		t.Errorf("%d spans, expected the 2 in use", len(a.spans))
 	}
-	a.reserve(-2*spanBytes - size)
+	a.reserved.Add(-2*spanBytes - size)
 	all = append(all, a.alloc(size)) // other readers may need any number
 	a.preparers.Wait()
 	if len(a.spans) != 4 {

@@ -32,10 +32,10 @@ type Cache struct {
 	hash      func(volume.Key) uint64
 	limits    limits
 
-	mu       sync.RWMutex // protects closed and borrowed
-	closed   bool
-	borrowed int64          // bytes of the budget that flights have
-	running  sync.WaitGroup // loads, and requests that may start one; nothing is added after Close
+	mu      sync.RWMutex // protects closed and budget
+	closed  bool
+	budget  budget
+	running sync.WaitGroup // loads, and requests that may start one; nothing is added after Close
 
 	hits, shared, loads, failures, bytes atomic.Uint64
 }
@@ -76,20 +76,23 @@ var usual = limits{
 	shortTerm: maxShortTerm, span: spanBytes, history: 1 << 10,
 }
 
-func newCache(budget int64, l limits) *Cache {
+func newCache(total int64, l limits) *Cache {
+	total = max(total, 0)
 	c := &Cache{
 		limits:    l,
-		arena:     newArena(max(budget, 0)+l.inFlight, l.span),
-		frequent:  newFrequent(max(budget/5, 1)), // ristretto does not accept a capacity of 0
-		history:   newHistory(budget, l.history),
+		budget:    budget{total: total, kept: total},
+		arena:     newArena(total+l.inFlight, l.span),
+		frequent:  newFrequent(total / 5),
+		history:   newHistory(total, l.history),
 		lateLoads: semaphore.NewWeighted(maxLongLoads),
 	}
 	c.hash = hash
-	c.flights = newFlights(l, budget, c.lend)
+	c.flights = newFlights(l, total, c.lend)
 	c.frequent.release = c.release
-	c.recent.capacity = max(budget-budget/5, 0)
+	c.arena.reserved = &c.recent.reserved
+	c.recent.capacity, c.recent.borrower = forRecent(total), &c.shortTerm
 	c.recent.onEvict = c.offer
-	c.shortTerm.capacity = min(l.shortTerm, max(budget, 0)/8)
+	c.shortTerm.capacity = min(l.shortTerm, total/8)
 	c.shortTerm.onEvict = func(entries []*entry) {
 		for _, e := range entries {
 			c.frequent.drop(e)
@@ -97,10 +100,6 @@ func newCache(budget int64, l limits) *Cache {
 	}
 	return c
 }
-
-// HalveLateLoads lets half as many loads wait for late sources. It suits sources that have the stored bytes of a load
-// in memory twice. It is called once, before the first request.
-func (c *Cache) HalveLateLoads() { c.lateLoads.TryAcquire(maxLongLoads / 2) }
 
 // listFor returns the list that will keep a block that is about to be loaded, or nil if the block will not be kept.
 // Unless keep is Never, it records the request in the history, and sets e.seenBefore and e.shortTerm.
@@ -162,40 +161,4 @@ func (c *Cache) tryStart() bool {
 		c.running.Add(1)
 	}
 	return !c.closed
-}
-
-// Reserve takes n bytes of the budget for the blocks of holds. Up to half of the budget can be reserved, so there is
-// always room for other blocks. If fewer than n bytes can be reserved, Reserve takes nothing and returns false.
-func (c *Cache) Reserve(n int64) bool {
-	if !c.recent.reserve(n) { // 5/8 of the recent list, which has 4/5 of the budget, are half of the budget
-		return false
-	}
-	c.arena.reserve(n)
-	return true
-}
-
-// lend lets loads of large blocks have n bytes more of the budget, or fewer if n is negative. The lists keep less
-// meanwhile.
-func (c *Cache) lend(n int64) {
-	c.mu.Lock() // one change at a time
-	defer c.mu.Unlock()
-	c.borrowed += n
-	fromRecent := c.recent.capacity * 3 / 8 // the rest is for holds
-	c.shortTerm.borrow(min(c.shortTerm.capacity, max(c.borrowed-fromRecent+c.shortTerm.capacity, 0)))
-	c.recent.setLent(c.shortTerm.used.Load())
-	c.recent.borrow(c.borrowed)
-	c.frequent.borrow(max(c.borrowed-fromRecent, 0))
-}
-
-// MostInFlight returns how many bytes a block may take while it is loaded: its voxels, and the memory that decoding it
-// takes besides. Larger ones exceed the budget.
-func (c *Cache) MostInFlight() int64 { return c.flights.most() }
-
-// Reservable returns the number of bytes that can be reserved in total.
-func (c *Cache) Reservable() int64 { return c.recent.reservable() }
-
-// Unreserve gives back n bytes that Reserve took.
-func (c *Cache) Unreserve(n int64) {
-	c.arena.reserve(-n)
-	c.recent.unreserve(n)
 }

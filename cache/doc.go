@@ -75,7 +75,7 @@
 // other sizes back to the kernel.
 //
 // Blocks of more than 8 MiB borrow from the half of the budget that Reserve cannot take. So they evict blocks that are
-// kept. Blocks larger than what [Cache.MostInFlight] returns exceed the budget.
+// kept. Blocks larger than what [Cache.InFlight] returns exceed the budget.
 //
 // The budget covers the memory of kept blocks, in whole pages, and 256 bytes for each block. [Cache.Reserve] takes a
 // part of the budget for holds. The budget does not cover

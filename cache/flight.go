@@ -18,7 +18,7 @@ type flights struct {
 }
 
 func newFlights(l limits, budget int64, lend func(delta int64)) *flights {
-	lends := max(budget, 0) / 2
+	lends := budget / 2
 	return &flights{semaphore.NewWeighted(l.inFlight), semaphore.NewWeighted(lends), l.inFlight, lends, int64(l.round),
 		lend}
 }

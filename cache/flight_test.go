@@ -109,8 +109,8 @@ func TestLargeBlockEvicts(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		first, second := readBlock(t.Context(), src, volume.Vec{}), readBlock(ctx, src, volume.Vec{1, 0, 0})
 		synctest.Wait()
-		if held := c.Stats().HeldBytes; held > full-2000 || c.borrowed < 10_000 {
-			t.Errorf("%d of %d bytes are kept, %d borrowed", held, full, c.borrowed)
+		if held := c.Stats().HeldBytes; held > full-2000 || c.budget.borrowed < 10_000 {
+			t.Errorf("%d of %d bytes are kept, %d borrowed", held, full, c.budget.borrowed)
 		}
 		cancel()
 		if got := <-second; !errors.Is(got.err, context.Canceled) {
@@ -122,8 +122,8 @@ func TestLargeBlockEvicts(t *testing.T) {
 		}
 		synctest.Wait()
 		checkBlock(t, src, a.array, volume.Vec{})
-		if a.loads[volume.Vec{}] != 1 || c.borrowed != 0 {
-			t.Errorf("the block was loaded %d times, %d bytes are borrowed", a.loads[volume.Vec{}], c.borrowed)
+		if a.loads[volume.Vec{}] != 1 || c.budget.borrowed != 0 {
+			t.Errorf("the block was loaded %d times, %d bytes are borrowed", a.loads[volume.Vec{}], c.budget.borrowed)
 		}
 	})
 }

@@ -19,10 +19,11 @@ import (
 //   - A Get during Close would send on a closed channel. A lock prevents this.
 //   - To make room for a large entry, ristretto may evict an entry twice. The second time it passes nil.
 type frequent struct {
+	capacity  int64        // bytes
 	mu        sync.RWMutex // locked for writing by close
 	ristretto *ristretto.Cache[uint64, *entry]
 	closed    bool
-	borrowed  int64 // bytes of the capacity that flights use
+	lent      int64 // bytes of the capacity that it may not use: see Cache.divide
 
 	release func(*entry)  // releases a reference
 	dropped atomic.Uint64 // blocks
@@ -32,9 +33,10 @@ type frequent struct {
 // one byte. Smaller blocks share counters, and ristretto chooses less precisely between them.
 const usualBlock = 32 << 10
 
-// newFrequent returns a frequent with a capacity in bytes, which must be positive.
+// newFrequent returns a frequent with a capacity in bytes, at least one: ristretto does not accept 0.
 func newFrequent(capacity int64) *frequent {
-	f := new(frequent)
+	capacity = max(capacity, 1)
+	f := &frequent{capacity: capacity}
 	r, err := ristretto.NewCache(&ristretto.Config[uint64, *entry]{
 		NumCounters: 10 * max(capacity/usualBlock, 100),
 		MaxCost:     capacity,
@@ -93,19 +95,19 @@ func (f *frequent) offer(entries []*entry) {
 // used returns the bytes of the entries that are kept.
 func (f *frequent) used() int64 { return f.ristretto.MaxCost() - f.ristretto.RemainingCost() }
 
-// borrow sets the bytes of the capacity that flights use. If they become more, all entries are dropped: ristretto
+// setLent sets the bytes of the capacity that it may not use. If they become more, all entries are dropped: ristretto
 // evicts only for new ones.
-func (f *frequent) borrow(n int64) {
+func (f *frequent) setLent(n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed || n == f.borrowed {
+	if f.closed || n == f.lent {
 		return
 	}
-	f.ristretto.UpdateMaxCost(max(f.ristretto.MaxCost()+f.borrowed-n, 1))
-	if n > f.borrowed {
+	f.ristretto.UpdateMaxCost(max(f.capacity-n, 1))
+	if n > f.lent {
 		f.ristretto.Clear()
 	}
-	f.borrowed = n
+	f.lent = n
 }
 
 // close drops all entries and ends the goroutines of ristretto.

@@ -146,7 +146,7 @@ func checkEmpty(t testing.TB, c *Cache) {
 			t.Errorf("block %d is still in the index", e.key.Index)
 		}
 	}
-	if f := c.flights; !f.own.TryAcquire(f.limit) || !f.borrowed.TryAcquire(f.lends) || c.borrowed != 0 {
+	if f := c.flights; !f.own.TryAcquire(f.limit) || !f.borrowed.TryAcquire(f.lends) || c.budget.borrowed != 0 {
 		t.Error("bytes in flight were not released")
 	}
 }

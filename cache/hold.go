@@ -33,16 +33,6 @@ type batch struct {
 	err    error
 }
 
-// isDone reports whether the batch is loaded, with or without an error.
-func (b *batch) isDone() bool {
-	select {
-	case <-b.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // HoldOptions say how the blocks of a [Hold] are loaded.
 type HoldOptions struct {
 	BatchSize int // blocks that are loaded at a time, in the order of the list
@@ -155,13 +145,15 @@ func (h *Hold) Wait(ctx context.Context, first, last int) error {
 			continue
 		}
 		waited = n
-		if !h.batches[n].isDone() {
-			h.startSpare()
-		}
 		select {
 		case <-h.batches[n].done:
-		case <-ctx.Done():
-			return ctx.Err()
+		default:
+			h.startSpare()
+			select {
+			case <-h.batches[n].done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 		if err := h.batches[n].err; err != nil {
 			return err
@@ -172,16 +164,6 @@ func (h *Hold) Wait(ctx context.Context, first, last int) error {
 
 // WaitAll is Wait for all blocks.
 func (h *Hold) WaitAll(ctx context.Context) error { return h.Wait(ctx, 0, len(h.entries)-1) }
-
-// Ready reports whether all batches are loaded, with or without errors.
-func (h *Hold) Ready() bool {
-	for i := range h.batches {
-		if !h.batches[i].isDone() {
-			return false
-		}
-	}
-	return true
-}
 
 // Voxels returns the voxels of all blocks, in the order of the list. A block that was never written is nil. The
 // caller may only read blocks for which Wait returned no error, and only until it releases the Hold.

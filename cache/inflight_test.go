@@ -89,17 +89,25 @@ func TestMemoryInFlight(t *testing.T) {
 	}
 }
 
-// slowArray is an array whose answers are late. Requests to it should be long if long is not 0.
+// slowArray is an array whose answers have a speed.
 type slowArray struct {
 	*array
-	long int
+	speed vfs.Speed
 }
 
-func (a slowArray) Speed() vfs.Speed { return vfs.Speed{Late: true, Long: a.long} }
+func (a slowArray) Speed() vfs.Speed { return a.speed }
 
-// Loads from a slow source are bounded. From a source whose requests should be long, twice as many are in flight.
+// Loads from a slow source are bounded. From a source whose requests should be long, twice as many are in flight, and
+// half as many if the source has their bytes in memory twice.
 func TestLateLoads(t *testing.T) {
-	for _, tt := range []struct{ long, want int }{{0, maxLateLoads}, {1 << 20, maxLongLoads}} {
+	for _, tt := range []struct {
+		speed vfs.Speed
+		want  int
+	}{
+		{vfs.Speed{Late: true}, maxLateLoads}, {vfs.Speed{Late: true, Doubled: true}, maxLateLoads / 2},
+		{vfs.Speed{Late: true, Long: 1 << 20}, maxLongLoads},
+		{vfs.Speed{Late: true, Long: 1 << 20, Doubled: true}, maxLongLoads / 2},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			running, most := 0, 0
 			a := newArray(1, volume.Vec{maxLongLoads + 9, 1, 1}, 32<<10)
@@ -112,14 +120,14 @@ func TestLateLoads(t *testing.T) {
 				<-finish
 				return nil
 			}
-			src := newTestCache(t, 1<<30).Source(slowArray{a, tt.long})
+			src := newTestCache(t, 1<<30).Source(slowArray{a, tt.speed})
 			var readers []<-chan answer
 			for b := range allBlocks(a) {
 				readers = append(readers, readBlock(t.Context(), src, b))
 			}
 			synctest.Wait()
 			if most != tt.want {
-				t.Errorf("long reads %d: %d loads in flight, expected %d", tt.long, most, tt.want)
+				t.Errorf("%+v: %d loads in flight, expected %d", tt.speed, most, tt.want)
 			}
 			close(finish)
 			for _, r := range readers {

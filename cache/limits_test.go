@@ -91,7 +91,11 @@ func runLimits(t *testing.T, kind, size, batch int, budget int64, l limits) {
 				fail(src.Read(context.Background(), pair, ShortTerm, check))
 			}
 		},
-		func() { fail(src.ReadTogether(context.Background(), row(1, count), batch, IfSeen, check)) },
+		func() {
+			for part := range slices.Chunk(row(1, count), batch) {
+				fail(src.Read(context.Background(), part, IfSeen, check))
+			}
+		},
 		func() {
 			memory := count * BlockMemory(size)
 			reserved := c.Reserve(memory)

@@ -257,7 +257,8 @@ func (c *Cache) keep(entries, shortTerm []*entry) {
 			e.shortTerm = false
 			entries = append(entries, e)
 		}
-		c.recent.setLent(c.shortTerm.used.Load())
+	} else if len(entries) == 0 {
+		return
 	}
 	for _, e := range c.recent.add(entries) {
 		c.release(e)

@@ -25,8 +25,7 @@ func (announcer) Announce(context.Context, volume.Box) {}
 func TestPanics(t *testing.T) {
 	for place, spans := range map[string]int{
 		"cache.load": 12, "cache.publish": 12, "cache.round": 6, "cache.request": 12, "cache.hold": 6,
-		"cache.together": 6, "cache.resolve": 3,
-		"cache.announce": 1, "cache.prepare": 1, "cache.evict": 1,
+		"cache.resolve": 3, "cache.announce": 1, "cache.prepare": 1, "cache.evict": 1,
 	} {
 		for nth := range int32(spans) {
 			var passed atomic.Int32
@@ -73,10 +72,6 @@ func readInAllWays(t *testing.T, done func() bool) {
 				for range 3 {
 					check("read", guard.Do("test", func() error { return src.Read(t.Context(), bs, keep, use) }))
 				}
-			})
-			readers.Go(func() {
-				check("together", guard.Do("test",
-					func() error { return src.ReadTogether(t.Context(), row(0, blocks), 2, keep, use) }))
 			})
 			readers.Go(func() {
 				src.Announce(t.Context(), volume.Box{Max: src.blocks})

@@ -12,7 +12,8 @@ import (
 // hit stamps its entry with the clock. The recent list evicts an entry with the oldest stamp. The queue takes notice of
 // a hit only when the entry is at its head. So hits share no lock, and most of them write nothing here.
 type recentList struct {
-	capacity int64 // bytes
+	capacity int64       // bytes
+	borrower *recentList // uses bytes of the capacity, too; may be nil
 	clock    atomic.Uint64
 
 	// onEvict takes over evicted entries and the references to them. It may overwrite the slice.
@@ -22,10 +23,8 @@ type recentList struct {
 	queue    queue
 	evicted  []*entry     // empty; its memory is used again
 	used     atomic.Int64 // bytes; written under mu
-	reserved atomic.Int64 // bytes of the capacity that are reserved for holds; written under mu
-	lent     int64        // bytes of the capacity that another list uses
-	unused   int64        // bytes of the capacity that only holds may use: see Cache.KeepAtMost
-	borrowed int64        // bytes of the capacity that flights use
+	reserved atomic.Int64 // bytes of the capacity that are reserved for holds; become more under mu
+	lent     int64        // bytes of the capacity that this list may not use: see Cache.divide
 }
 
 // stamps are the two times of an entry, in ticks of the clock of its list.
@@ -45,9 +44,6 @@ func (l *recentList) touch(e *entry) {
 // add takes over entries, and a reference to each, as those used last. It returns the entries for which there is no
 // room.
 func (l *recentList) add(entries []*entry) (rest []*entry) {
-	if len(entries) == 0 {
-		return nil
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, cost := 0, int64(0)
@@ -64,9 +60,13 @@ func (l *recentList) add(entries []*entry) (rest []*entry) {
 	return entries[n:]
 }
 
-// room returns the bytes of the capacity that are not reserved, lent, unused or borrowed. It is called with mu held.
+// room returns the bytes of the capacity that are not reserved or lent. It is called with mu held.
 func (l *recentList) room() int64 {
-	return l.capacity - l.reserved.Load() - l.lent - l.unused - l.borrowed
+	room := l.capacity - l.reserved.Load() - l.lent
+	if l.borrower != nil {
+		room -= l.borrower.used.Load()
+	}
+	return room
 }
 
 // makeRoom evicts entries until there is room for cost more bytes. It is called with mu held.
@@ -87,18 +87,11 @@ func (l *recentList) makeRoom(cost int64) {
 	l.evicted = evicted[:0]
 }
 
-// reservable returns the bytes of the capacity that can be reserved in total.
-func (l *recentList) reservable() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.capacity * 5 / 8
-}
-
 // reserve takes n bytes of the capacity. It returns false if more than 5/8 of the capacity would be reserved.
 func (l *recentList) reserve(n int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n < 0 || n > l.capacity*5/8-l.reserved.Load() {
+	if n < 0 || n > forHolds(l.capacity)-l.reserved.Load() {
 		return false
 	}
 	l.reserved.Add(n)
@@ -106,26 +99,11 @@ func (l *recentList) reserve(n int64) bool {
 	return true
 }
 
-// unreserve gives back n bytes that reserve took.
-func (l *recentList) unreserve(n int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reserved.Add(-n)
-}
-
-// setLent sets the bytes of the capacity that another list uses.
+// setLent sets the bytes of the capacity that this list may not use.
 func (l *recentList) setLent(n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lent = n
-	l.makeRoom(0)
-}
-
-// borrow sets the bytes of the capacity that flights use.
-func (l *recentList) borrow(n int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.borrowed = n
 	l.makeRoom(0)
 }
 

@@ -95,7 +95,7 @@ func TestWindowRoom(t *testing.T) {
 		t.Error("a closed list reserved a byte")
 	}
 	add(17, 20, 3)
-	w.unreserve(5 * cost)
+	w.reserved.Add(-5 * cost)
 	add(20, 21, 1)
 }
 

@@ -71,12 +71,11 @@ func (c *Cache) memoryOf(src any, g volume.Grid) (voxels, work int) {
 	return voxels, work
 }
 
-// Holds returns how many bytes a block of a mag or a cube takes while it is loaded, and whether that is within
-// [Cache.MostInFlight]. It knows from the geometry and from what of reports ([volume.MemoryReporter]).
-func (c *Cache) Holds(of any, g volume.Grid) (bytes int64, ok bool) {
+// InFlight returns how many bytes a block of a mag or a cube takes while it is loaded, and how many it may take: larger
+// blocks exceed the budget. It knows from the geometry and from what of reports ([volume.MemoryReporter]).
+func (c *Cache) InFlight(of any, g volume.Grid) (bytes, most int64) {
 	voxels, work := c.memoryOf(of, g)
-	bytes = int64(voxels + work)
-	return bytes, bytes <= c.MostInFlight()
+	return int64(voxels + work), c.flights.most()
 }
 
 // Grid returns the geometry of the source.
@@ -218,9 +217,13 @@ func (s *Source) workers() int {
 // most half of limits.load, which have less of both, and slabs, which are longer than limits.load. The budget has the
 // voxels of slabs.
 func (s *Source) lateShare(n int) int64 {
-	bytes, most := n*s.bytes, s.cache.limits.load
-	if s.Speed().Long > 0 && (bytes <= most/2 || bytes > most) {
-		return 1
+	bytes, most, speed := n*s.bytes, s.cache.limits.load, s.Speed()
+	share := int64(maxLongLoads / maxLateLoads)
+	if speed.Long > 0 && (bytes <= most/2 || bytes > most) {
+		share = 1
 	}
-	return maxLongLoads / maxLateLoads
+	if speed.Doubled {
+		share *= 2
+	}
+	return share
 }

@@ -109,7 +109,8 @@ func (d *directories) openURL(url string) (*store.Scheduled, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := store.Schedule(object.NewFS(b, d.options.objects()), store.Options{Depth: d.options.Depth, Remote: true})
+	s := store.Schedule(object.NewFS(b, d.options.objects()),
+		store.Options{Depth: d.options.Depth, Remote: true, Doubled: d.options.DiskCache != nil})
 	d.opened[url] = s
 	return s, nil
 }

@@ -68,8 +68,8 @@ func TestPanicsOfMounts(t *testing.T) {
 		{"local", "12MiB", func(*testing.T) (string, []string) { return source, nil }, nil, map[string]bool{
 			"fsnode.request": true, "fsnode.read": true, "fsnode.source": true, "fsnode.attributes": false,
 			"cache.publish": false, "cache.request": true, "cache.hold": false, "cache.announce": false,
-			"cache.together": true,
-			"prefetch.plan":  false, "prefetch.push": false, "mosaic.fill": true, "store.read": true,
+			"prefetch.together": true,
+			"prefetch.plan":     false, "prefetch.push": false, "mosaic.fill": true, "store.read": true,
 			"store.lookup": true, "store.describe": true,
 			"parallel.items": true, "parallel.call": true, "status.numbers": false, "status.sample": false,
 		}, "mosaic.idle", "mount.wait"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/jobs/check"
 	"github.com/wkwfs/wkwfs/internal/jobs/copier"
@@ -40,7 +41,7 @@ func (s *copySettings) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	blocks := disk.newBlocks(s.cacheSize)
+	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
 	tree := copier.Stable(view.New(opened.Root, view.Options{Cache: blocks, Log: log, Private: true,
 		Unit: header.Unit(s.unit)}), s.from.depth())

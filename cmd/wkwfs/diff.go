@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/jobs/diff"
@@ -130,7 +131,7 @@ func (s *diffSettings) compare(ctx context.Context, screen *diffScreen, stderr i
 	}
 	defer a.Close()
 	defer b.Close()
-	blocks := disk.newBlocks(s.cacheSize)
+	blocks := cache.New(int64(s.cacheSize))
 	defer blocks.Close()
 	want := diff.Choice{Mag: s.mag, VolumesA: a.Volumes(), VolumesB: b.Volumes()}
 	if s.layer != "" {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/small/hint"
@@ -70,16 +69,6 @@ func (c *diskCache) open(from sourceFlags, path string, log *slog.Logger) (*data
 	o := from.options(log)
 	o.DiskCache = c.kept
 	return openSource(path, o)
-}
-
-// newBlocks returns a cache of blocks for a source that was opened with the disk cache. The disk cache has copies of
-// the bytes of requests, so fewer are in flight.
-func (c *diskCache) newBlocks(size settings.Size) *cache.Cache {
-	blocks := cache.New(int64(size))
-	if _, used := c.stats(); used {
-		blocks.HalveLateLoads()
-	}
-	return blocks
 }
 
 // close writes what is pending, and closes the cache.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/host/daemon"
-	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/names/header"
 	"github.com/wkwfs/wkwfs/internal/names/view"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
@@ -125,7 +125,7 @@ func serveMount(s mountSettings, m daemon.Manager, background bool, ready func(m
 	}
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the
 	// server from ending.
-	blocks := disk.newBlocks(s.cacheSize - settings.Size(s.memoryOfEdits()))
+	blocks := cache.New(int64(s.cacheSize) - s.memoryOfEdits())
 	looked := lookForGaps(opened, s.source, blocks, looking.also(logger))
 	edits, err := s.openEdits(&opened.Root, blocks, opening.also(logger))
 	if err != nil {

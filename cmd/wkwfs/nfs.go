@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/dataset"
 	"github.com/wkwfs/wkwfs/internal/host/daemon"
 	"github.com/wkwfs/wkwfs/internal/host/settings"
@@ -114,7 +115,7 @@ func (s *nfsSettings) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return hint.Errorf("choose another place with --listen HOST:PORT; port 0 is any free port", "%w", err)
 	}
 	// Never closed: Close waits for loads, and a disk that does not answer must not keep the server from ending.
-	blocks := disk.newBlocks(s.cacheSize)
+	blocks := cache.New(int64(s.cacheSize))
 	lookForGaps(opened, path, blocks, logger)
 	tree := view.New(opened.Root, view.Options{Cache: blocks, Log: logger, Unit: header.Unit(s.unit),
 		HideBlocks: !s.listBlocks, DurableVersions: true})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/wkwfs/wkwfs/cache"
 	"github.com/wkwfs/wkwfs/internal/compose/subset"
 	"github.com/wkwfs/wkwfs/internal/host/settings"
 	"github.com/wkwfs/wkwfs/internal/names/header"
@@ -105,7 +106,7 @@ func (s *webSettings) open(stderr io.Writer, part *subset.Options, viewer viewer
 	if err != nil {
 		return nil, err
 	}
-	blocks := disk.newBlocks(s.cacheSize)
+	blocks := cache.New(int64(s.cacheSize))
 	gaps := lookForGaps(opened, path, blocks, log)
 	if part != nil {
 		waitForGaps(gaps)

@@ -17,6 +17,17 @@ type Speed struct {
 	// Long is the number of bytes that a request may have without taking much longer, as to an object store or a
 	// distant file server. It is 0 if a request should have the bytes that are needed.
 	Long int
+	// Doubled says that what a request reads is in memory twice for a while, as with a disk cache, which writes it
+	// later: half as many requests should be in flight. That never changes.
+	Doubled bool
+}
+
+// With returns the speed of what consists of parts with two speeds: the slower one counts. Its requests are as long as
+// those of s.
+func (s Speed) With(o Speed) Speed {
+	s.Late, s.Remote, s.Doubled = s.Late || o.Late, s.Remote || o.Remote, s.Doubled || o.Doubled
+	s.Near, s.AtOnce = s.Near && o.Near, s.AtOnce && o.AtOnce
+	return s
 }
 
 // OfChunks returns the speed of a source whose files are chunks or shards, as of Zarr and Precomputed. They have no

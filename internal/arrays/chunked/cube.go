@@ -64,10 +64,7 @@ func (c *cube) Speed() vfs.Speed {
 	slowest := vfs.Speed{Near: true, AtOnce: true}
 	for _, p := range c.parts {
 		if p.File != nil {
-			s := vfs.SpeedOf(p.File)
-			slowest.Late, slowest.Remote = slowest.Late || s.Late, slowest.Remote || s.Remote
-			slowest.Near = slowest.Near && s.Near
-			slowest.AtOnce = slowest.AtOnce && s.AtOnce
+			slowest = slowest.With(vfs.SpeedOf(p.File))
 		}
 	}
 	return slowest

@@ -35,12 +35,7 @@ func NewMag(below, above volume.Mag) *Mag {
 func (m *Mag) Generation() uint64 { return vfs.GenerationOf(m.above) }
 
 // Speed implements [vfs.SpeedReporter]: the slower of both counts.
-func (m *Mag) Speed() vfs.Speed {
-	b, a := vfs.SpeedOf(m.Mag), vfs.SpeedOf(m.above)
-	b.Late, b.Remote = b.Late || a.Late, b.Remote || a.Remote
-	b.Near, b.AtOnce = b.Near && a.Near, b.AtOnce && a.AtOnce
-	return b
-}
+func (m *Mag) Speed() vfs.Speed { return vfs.SpeedOf(m.Mag).With(vfs.SpeedOf(m.above)) }
 
 // Index implements [volume.Indexed].
 func (m *Mag) Index() volume.Index {

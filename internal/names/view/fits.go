@@ -28,8 +28,8 @@ func fits(c *cache.Cache, source any, g volume.Grid, mag volume.Mag, name string
 	if c == noCache() {
 		return nil
 	}
-	bytes, ok := c.Holds(source, g)
-	if ok {
+	bytes, most := c.InFlight(source, g)
+	if bytes <= most {
 		return nil
 	}
 	if files := volume.StatMetadata(mag); len(files) > 0 {
@@ -37,7 +37,7 @@ func fits(c *cache.Cache, source any, g volume.Grid, mag volume.Mag, name string
 	}
 	return &volume.UnsupportedError{
 		File: name, Part: fmt.Sprintf("size of chunks, %v voxels", g.Block), Offset: -1,
-		Expected: fmt.Sprintf("at most %d bytes while one is decoded (raise --cache-size)", c.MostInFlight()),
+		Expected: fmt.Sprintf("at most %d bytes while one is decoded (raise --cache-size)", most),
 		Found:    fmt.Sprint(bytes),
 	}
 }

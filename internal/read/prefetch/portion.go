@@ -1,11 +1,17 @@
 package prefetch
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/wkwfs/wkwfs/cache"
+	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/parallel"
 	"github.com/wkwfs/wkwfs/volume"
 )
 
@@ -69,13 +75,47 @@ func batchSize(size volume.Vec, least int) int {
 	return max(min(2*size[0], size[0]*size[1]*size[2]/(batchesPerCore*runtime.GOMAXPROCS(0))), least, 1)
 }
 
-// readWhole reads all of a small array that is read once. It needs no portion: the goroutine that decodes a block
-// copies its rows. The block is in the cache of its core then, and its memory is used for the next block.
+// readWhole reads all of a small array that is read once. It needs no portion: the goroutine that decodes some blocks
+// copies their rows. The blocks are in the cache of its core then, and their memory is used for the next ones.
 func (l *limits) readWhole(ctx context.Context, a Array, p []byte) error {
-	size := batchSize(a.Blocks().Size(), l.leastBlocks(a.Source))
+	size, atOnce := batchSize(a.Blocks().Size(), l.leastBlocks(a.Source)), runtime.GOMAXPROCS(0)
+	if a.Source.Speed().Late {
+		atOnce = parallel.Lookups
+	}
 	return a.Fill(p, 0, func(blocks []volume.Vec, copyBlock func(at volume.Vec, voxels []byte)) error {
-		return a.Source.ReadTogether(ctx, blocks, size, cache.IfSeen, copyBlock)
+		batches := slices.Collect(slices.Chunk(blocks, size))
+		errs := make([]error, len(batches))
+		together(atOnce, len(batches), func(i int) bool {
+			errs[i] = errUnfinished // unless the source ends this goroutine
+			errs[i] = a.Source.Read(ctx, batches[i], cache.IfSeen, copyBlock)
+			return errs[i] == nil
+		})
+		return cmp.Or(errs...)
 	})
+}
+
+var errUnfinished = errors.New("the source ended the goroutine that called it")
+
+// together calls f with the numbers below n, in up to atOnce goroutines, one of which is that of the caller. It ends
+// early if f returns false, and returns when all calls have returned. It repeats a panic of f.
+func together(atOnce, n int, f func(i int) bool) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	var relay guard.Relay
+	defer relay.Repeat()
+	defer group.Wait()
+	work := relay.Func("prefetch.together", func() {
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			guard.Pass("prefetch.together")
+			if !f(int(i)) {
+				next.Store(int64(n))
+			}
+		}
+	})
+	for range min(atOnce, n) - 1 {
+		group.Go(work)
+	}
+	work()
 }
 
 // read copies bytes of the array to p, from off on, and returns how many. It stops at the end of p, at the first byte

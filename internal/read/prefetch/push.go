@@ -10,6 +10,7 @@ import (
 
 	"github.com/wkwfs/wkwfs/internal/read/flat"
 	"github.com/wkwfs/wkwfs/internal/small/guard"
+	"github.com/wkwfs/wkwfs/internal/small/scratch"
 	"github.com/wkwfs/wkwfs/internal/small/span"
 	"github.com/wkwfs/wkwfs/internal/vfs"
 )
@@ -67,50 +68,38 @@ func (p *pusher) push(ctx context.Context, s *portion) {
 	}
 }
 
-// read copies a span of the file to buffer. It returns false if ctx is done or a block cannot be read.
-func (p *pusher) read(ctx context.Context, s *portion, buffer []byte, piece span.Span) bool {
-	n := int(piece.Len())
-	return s.read(ctx, buffer[:n], piece.Start()-p.head) == n && ctx.Err() == nil
+// read copies a span of the file to voxels. It returns false if ctx is done or a block cannot be read.
+func (p *pusher) read(ctx context.Context, s *portion, voxels []byte, piece span.Span) bool {
+	return s.read(ctx, voxels, piece.Start()-p.head) == len(voxels) && ctx.Err() == nil
 }
 
 // pushPieces pushes pieces of the file. Several goroutines push: one alone takes as long as two cores take to decode
 // the next portion. Pieces with a damaged block are left out, and those up to ahead bytes after a sequential reader,
 // because it reads them itself. For other readers, ahead is negative.
 func (p *pusher) pushPieces(ctx context.Context, s *portion, pieces []span.Span, ahead int64) {
-	next := atomic.Int64{}
-	p.together(len(pieces), func() {
-		buffer := buffers.get(p.sink.Piece)
-		defer buffers.put(buffer)
-		for i := next.Add(1) - 1; i < int64(len(pieces)) && ctx.Err() == nil && p.accepts(); i = next.Add(1) - 1 {
-			piece := pieces[i]
-			if ahead >= 0 && piece.Start() < p.head+p.position.Load()+ahead || !p.read(ctx, s, buffer, piece) {
-				continue
-			}
-			if !p.sink.Write(buffer[:piece.Len()], piece.Start()) {
-				p.refused.Store(true)
-			}
+	together(pushers(), len(pieces), func(i int) bool {
+		piece := pieces[i]
+		if ahead >= 0 && piece.Start() < p.head+p.position.Load()+ahead {
+			return true
 		}
+		buffer := scratch.Get(int(p.sink.Piece))
+		defer scratch.Put(buffer)
+		voxels := (*buffer)[:piece.Len()]
+		if p.read(ctx, s, voxels, piece) && !p.sink.Write(voxels, piece.Start()) {
+			p.refused.Store(true)
+		}
+		return ctx.Err() == nil && p.accepts()
 	})
-}
-
-// together calls f in several goroutines, at most n, and returns when all have returned. It repeats a panic of f.
-func (p *pusher) together(n int, f func()) {
-	var group sync.WaitGroup
-	var relay guard.Relay
-	for range min(n, pushers()) {
-		group.Go(relay.Func("prefetch.push", f))
-	}
-	group.Wait()
-	relay.Repeat()
 }
 
 // pushRuns pushes a portion that contains a part of each of its planes.
 func (p *pusher) pushRuns(ctx context.Context, s *portion, to target) {
 	partial := map[int64][]byte{}
-	buffer := buffers.get(p.sink.Piece)
-	defer buffers.put(buffer)
+	buffer := scratch.Get(int(p.sink.Piece))
+	defer scratch.Put(buffer)
 	for piece := range to.runsAfterFirst(s.part) {
-		if !p.read(ctx, s, buffer, piece) || !p.pushRun(piece, buffer[:piece.Len()], partial) {
+		voxels := (*buffer)[:piece.Len()]
+		if !p.read(ctx, s, voxels, piece) || !p.pushRun(piece, voxels, partial) {
 			p.refused.Store(true)
 			return
 		}
@@ -154,31 +143,4 @@ func (p *pusher) completePage(part span.Span, voxels []byte, partial map[int64][
 	}
 	partial[start] = page
 	return true
-}
-
-// buffers holds unused buffers for pushes. Each push has its own: a Reader that lost its portions may still push them
-// when it starts others.
-var buffers = make(bufferPool, 2*maxPushers)
-
-// bufferPool holds unused buffers. A sync.Pool would lose them at each garbage collection.
-type bufferPool chan []byte
-
-// get returns a buffer of n bytes.
-func (b bufferPool) get(n int64) []byte {
-	select {
-	case p := <-b:
-		if int64(cap(p)) >= n {
-			return p[:n]
-		}
-	default:
-	}
-	return make([]byte, n)
-}
-
-// put makes a buffer available to others.
-func (b bufferPool) put(p []byte) {
-	select {
-	case b <- p:
-	default:
-	}
 }

@@ -24,7 +24,7 @@ func TestThickness(t *testing.T) {
 		{volume.Vec{1024, 1024, 64}, volume.Vec{1024, 64, 1}, 16},
 		{volume.Vec{1024, 1024, 64}, volume.Vec{64, 64, 3}, 4},
 		{volume.Vec{1024, 1024, 64}, volume.Vec{64, 64, 8}, 1},
-				{volume.Vec{1024, 1024, 64}, volume.Vec{32, 32, 32}, 1},
+		{volume.Vec{1024, 1024, 64}, volume.Vec{32, 32, 32}, 1},
 		{volume.Vec{4096, 1024, 64}, volume.Vec{4096, 64, 1}, 8},
 		{volume.Vec{8192, 2048, 64}, volume.Vec{8192, 64, 1}, 1},
 		{volume.Vec{16384, 2048, 64}, volume.Vec{16384, 64, 1}, 1},

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxPooled is the largest buffer that the garbage collector owns.
-	maxPooled = 256 << 10
+	// maxPooled is the largest buffer that the garbage collector owns. Pieces of 256 KiB that are pushed are not.
+	maxPooled = 256<<10 - 1
 	// step is what the lengths of larger buffers are a multiple of, so that one fits the next request.
 	step = 256 << 10
 	// maxFree bounds the memory of larger buffers that wait for their next use.

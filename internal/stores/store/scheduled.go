@@ -32,6 +32,9 @@ type Options struct {
 	// Remote means that the source is an object store: always late, with an overhead for each request but not for its
 	// length, and with errors that do not depend on which bytes are read.
 	Remote bool
+
+	// Doubled is that of [vfs.Speed].
+	Doubled bool
 }
 
 // Scheduled is a file system that measures how long its source takes to answer, and sends requests
@@ -42,9 +45,10 @@ type Options struct {
 // of Depth slots, and each lookup one of as many others, in the order of arrival. A request without an answer keeps its
 // slot. Scheduled is safe for concurrent use.
 type Scheduled struct {
-	fsys   fs.FS
-	queue  *queue
-	atOnce bool
+	fsys    fs.FS
+	queue   *queue
+	atOnce  bool
+	doubled bool
 }
 
 var (
@@ -64,12 +68,13 @@ func Schedule(fsys fs.FS, o Options) *Scheduled {
 	if o.Depth <= 0 {
 		o.Depth = DefaultDepth
 	}
-	return &Scheduled{fsys, newQueue(o), o.Local && !o.Hangs}
+	return &Scheduled{fsys, newQueue(o), o.Local && !o.Hangs, o.Doubled}
 }
 
 // Speed implements [vfs.SpeedReporter]. It depends on the last reads, not on lookups.
 func (s *Scheduled) Speed() vfs.Speed {
-	speed := vfs.Speed{Late: s.late(), Near: s.queue.near.near(), AtOnce: s.atOnce, Remote: s.queue.remote}
+	speed := vfs.Speed{Late: s.late(), Near: s.queue.near.near(), AtOnce: s.atOnce, Remote: s.queue.remote,
+		Doubled: s.doubled}
 	if s.queue.remote || s.queue.reads.distance.late() {
 		speed.Long = distantRead
 	}

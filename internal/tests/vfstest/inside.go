@@ -61,7 +61,7 @@ func (i *Inside) Speed() vfs.Speed { i.called("tree.Speed"); return i.speed() }
 func (i *Inside) ChecksKind() bool { return i.says("tree.ChecksKind") }
 
 func (i *Inside) speed() vfs.Speed {
-	return vfs.Speed{Late: i.Says, Near: i.Says, AtOnce: i.Says, Remote: i.Says, Long: i.length("")}
+	return vfs.Speed{Late: i.Says, Near: i.Says, AtOnce: i.Says, Remote: i.Says, Long: i.length(""), Doubled: i.Says}
 }
 
 // Open opens a file with all abilities.
