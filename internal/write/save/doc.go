@@ -12,10 +12,10 @@
 //
 // The file gets its content when a descriptor of it is closed or synced, or it is renamed, and that is durable then. A
 // program that closes a copy of its descriptor before the file is complete gets an error, and goes on. The file may be
-// compressed. The format
-// has to be that of the name, and size, type and channels those of the file. The axes of an .npy are x, y, z, as those
-// of the file are, in any order of bytes: so a program loads what it has saved. Spacing and position do not count, and
-// the file keeps its own header. A program that maps a file after it has saved it has to read the header again.
+// compressed. The format has to be that of the name, and size, type and channels those of the file. The axes of an .npy
+// are x, y, z, as those of the file are, in any order of bytes: so a program loads what it has saved. Spacing and
+// position do not count, and the file keeps its own header. A program that maps a file after it has saved it has to
+// read the header again.
 //
 // A file that is damaged, or another array, is refused with EINVAL, by close, fsync or rename. The log has the reason.
 // All of it is read before the first voxel is written, so nothing has changed then.
