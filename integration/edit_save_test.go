@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -122,6 +123,9 @@ func TestEditSaveKill(t *testing.T) {
 	skipOneByOne(t)
 	e := newEdit(t)
 	content := savedNPY(saveSize, labels(saveSize[0]*saveSize[1]*saveSize[2], 1))
+	syscall.ForkLock.RLock() // a process that another test starts has a copy of the descriptor, and closes it
+	release := sync.OnceFunc(syscall.ForkLock.RUnlock)
+	defer release()
 	f := e.open(t, saveBox+".npy", os.O_TRUNC)
 	if _, err := f.Write(content); err != nil {
 		t.Fatal(err)
@@ -140,6 +144,7 @@ func TestEditSaveKill(t *testing.T) {
 		t.Error("others see what is being saved")
 	}
 	e.check(t, "before the close")
+	release()
 	e.kill(t)
 	f.Close()
 	mustRun(t, "umount", e.dir)
