@@ -1,6 +1,7 @@
 package prefetch
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,11 +12,11 @@ import (
 // TestStack checks when a stack opens its array, and when it closes it.
 func TestStack(t *testing.T) {
 	inScene(t, fitsTwoReaders, func(t *testing.T, s *scene) {
-		arrays := 0
+		var arrays atomic.Int64
 		stack := s.prefetcher.NewStack(func() (Array, func()) {
-			arrays++
+			arrays.Add(1)
 			r := s.openAll(HintSequential)
-			return r.array, func() { arrays--; r.Close() }
+			return r.array, func() { arrays.Add(-1); r.Close() }
 		})
 		openPlane := func(z int, wantReader bool) (closed func()) {
 			t.Helper()
@@ -39,14 +40,14 @@ func TestStack(t *testing.T) {
 		closed()
 		time.Sleep(closeDelay - 1)
 		synctest.Wait()
-		if arrays != 1 {
-			t.Errorf("%d arrays are open, expected 1", arrays)
+		if n := arrays.Load(); n != 1 {
+			t.Errorf("%d arrays are open, expected 1", n)
 		}
 		s.expectFree(false)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if arrays != 0 || len(stack.series) != 0 {
-			t.Errorf("%d arrays and %d series are open after %v", arrays, len(stack.series), closeDelay)
+		if n := arrays.Load(); n != 0 || len(stack.series) != 0 {
+			t.Errorf("%d arrays and %d series are open after %v", n, len(stack.series), closeDelay)
 		}
 		s.expectFree(true)
 	})
