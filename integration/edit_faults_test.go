@@ -158,19 +158,26 @@ func (e *editMount) compareBlocks(t *testing.T, got, old []byte) (counts map[str
 	return counts
 }
 
+// newEditOnSmallDisk mounts a sample whose edits have a disk of 1 MiB, at the directory that it returns.
+func newEditOnSmallDisk(t *testing.T) (e *editMount, disk string) {
+	t.Helper()
+	requireRoot(t)
+	disk = tempDir(t)
+	mountDisk(t, "none", disk, "tmpfs", 0, "size=1m")
+	e = &editMount{source: filepath.Join(tempDir(t), "sample"), edits: filepath.Join(disk, "edits")}
+	writeSample(t, e.source)
+	e.hash = hashFiles(t, e.source)
+	e.mount(t)
+	e.want = e.read(t, "volume.raw")
+	return e, disk
+}
+
 // TestEditFullDisk writes more than the disk of the edits has room for. The write fails with ENOSPC. What was written
 // before is there, and with more room the next write succeeds.
 func TestEditFullDisk(t *testing.T) {
 	parallelHeavy(t)
 	skipOneByOne(t)
-	requireRoot(t)
-	dir := tempDir(t)
-	mountDisk(t, "none", dir, "tmpfs", 0, "size=1m")
-	e := &editMount{source: filepath.Join(tempDir(t), "sample"), edits: filepath.Join(dir, "edits")}
-	writeSample(t, e.source)
-	e.hash = hashFiles(t, e.source)
-	e.mount(t)
-	e.want = e.read(t, "volume.raw")
+	e, dir := newEditOnSmallDisk(t)
 	f := e.open(t, "volume.raw", 0)
 	p := labels(100, 1)
 	if _, err := f.WriteAt(p, 0); err != nil {

@@ -175,14 +175,7 @@ func TestEditSaveKill(t *testing.T) {
 func TestEditSaveFullDisk(t *testing.T) {
 	parallelHeavy(t)
 	skipOneByOne(t)
-	requireRoot(t)
-	dir := tempDir(t)
-	mountDisk(t, "none", dir, "tmpfs", 0, "size=1m")
-	e := &editMount{source: filepath.Join(tempDir(t), "sample"), edits: filepath.Join(dir, "edits")}
-	writeSample(t, e.source)
-	e.hash = hashFiles(t, e.source)
-	e.mount(t)
-	e.want = e.read(t, "volume.raw")
+	e, _ := newEditOnSmallDisk(t)
 	content := savedNPY(editSize, labels(len(e.want)/editVoxel, 1))
 	err := os.WriteFile(e.file("volume.npy"), content, 0o644)
 	if !errors.Is(err, syscall.ENOSPC) {
